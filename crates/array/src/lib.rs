@@ -1,0 +1,1 @@
+//! A concrete array: dtype, shape, buffer; to and from ndarray and .npy.

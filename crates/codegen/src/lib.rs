@@ -1,0 +1,1 @@
+//! Kernel to machine code, through Cranelift.

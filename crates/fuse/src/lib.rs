@@ -1,0 +1,1 @@
+//! Graph to kernel program: what becomes one nest, which buffers live when.

@@ -1,0 +1,1 @@
+//! The loop language: scalar ops, regions, kernels, programs; text, verify, evaluate.

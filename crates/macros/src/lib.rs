@@ -1,0 +1,1 @@
+//! jit!, #[jit], #[derive(Tree)], #[derive(Static)].

@@ -1,0 +1,1 @@
+//! Graph passes that keep meaning, and the list of them.

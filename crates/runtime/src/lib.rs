@@ -1,0 +1,1 @@
+//! Running programs: code memory, threads, library calls, caches.

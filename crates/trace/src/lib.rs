@@ -1,0 +1,1 @@
+//! Rust closures to graphs: tracers, bind, the boundary, raise, observers, Executor.

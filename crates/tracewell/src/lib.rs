@@ -1,0 +1,1 @@
+//! Tracewell: a JIT array compiler. The face: Array, operators, jit, transforms.

@@ -1,0 +1,1 @@
+//! Graph transforms that change meaning: jvp, linearize, transpose, vmap.

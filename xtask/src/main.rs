@@ -1,0 +1,2 @@
+//! The project's own verbs.
+fn main() {}
