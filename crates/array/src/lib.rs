@@ -1,1 +1,31 @@
-//! A concrete array: dtype, shape, buffer; to and from ndarray and .npy.
+//! A concrete array: dtype, shape, buffer; to and from `ndarray` and `.npy`.
+//!
+//! Read [`DType`] and [`Literal`] (one element), then [`Shape`], then [`Tensor`] (a dense row-major array of known
+//! values); [`promote()`] says what two dtypes meet in.
+//!
+//! Invariant: this crate knows values, never programs. Nothing in it depends on another crate of the workspace.
+
+#[macro_use]
+mod dtype;
+
+mod buffer;
+mod cast;
+mod digits;
+mod display;
+mod error;
+mod literal;
+mod nd;
+pub mod npy;
+mod promote;
+mod shape;
+pub mod stats;
+mod tensor;
+
+pub use cast::{cast_slice, cast_slice_mut};
+pub use dtype::{DType, Element};
+pub use error::{DTypeError, ItemError, ShapeError};
+pub use literal::Literal;
+pub use npy::NpyError;
+pub use promote::promote;
+pub use shape::{Dim, Shape};
+pub use tensor::Tensor;

@@ -1,1 +1,26 @@
-//! The graph language: types, graphs, primitives with all their rules; text, verify, evaluate.
+//! The graph language: typed graphs of primitives, with every rule of every primitive.
+//!
+//! *The rule lives with the primitive; the walk lives with the interpreter.* A primitive's room (`prim/`) holds
+//! its typing, evaluation, derivative, transpose, batching and lowering; walks over whole graphs live in
+//! `transform`, `optimize` and `fuse` and name no primitive. Nothing here runs user code or touches the disk.
+
+mod builder;
+mod error;
+mod eval;
+mod graph;
+mod params;
+mod primitive;
+mod ty;
+
+pub mod prim;
+
+pub use builder::GraphBuilder;
+pub use error::{RuleError, TypeError};
+pub use eval::eval;
+pub use graph::{Atom, Equation, Graph, Location, Splat, Var};
+pub use params::{FromParams, Param, ParamValue, Params};
+pub use prim::Prim;
+pub use primitive::{
+    AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Primitive, View, Walks,
+};
+pub use ty::ArrayType;

@@ -1,1 +1,28 @@
-//! The loop language: scalar ops, regions, kernels, programs; text, verify, evaluate.
+//! The loop language: what fusion writes and code generation reads.
+//!
+//! A [`Program`] launches [`Kernel`]s over slots of memory; a kernel is a tree of regions over scalars and
+//! buffers. Text form, verifier and evaluator stand beside the language. Nothing here knows an array
+//! primitive, and nothing here knows Cranelift.
+
+mod op;
+mod library;
+mod ir;
+mod program;
+mod build;
+pub mod math;
+pub mod scalar;
+pub mod text;
+mod verify;
+mod eval;
+pub mod generate;
+
+pub use build::KernelBuilder;
+pub use eval::{Cells, eval_kernel, eval_program, eval_program_within};
+pub use ir::{
+    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, lanes_of,
+};
+pub use library::{BufferFn, BufferMut, BufferRef, Custom, Gemm, Library, LibraryCall};
+pub use op::{Combine, Comparison, Op, reduce_lanes};
+pub use program::{Program, Role, Slot, SlotId, Step};
+pub use text::{ReadError, read_kernel, read_program};
+pub use verify::{ALIGN, MAX_STACK, VerifyError, VerifyErrors, verify_kernel, verify_launch, verify_program};

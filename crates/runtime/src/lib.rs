@@ -1,1 +1,20 @@
 //! Running programs: code memory, threads, library calls, caches.
+//!
+//! An [`Executable`] is a program whose kernels are machine code. Reading order: `code` puts machine code into
+//! memory, `cache` keeps one copy of each kernel, `executable` runs the steps of a program, `split` runs one
+//! launch on several threads, `library` is what is called instead of generated.
+
+mod cache;
+mod code;
+mod error;
+mod executable;
+mod library;
+mod matmul;
+mod memory;
+pub mod pool;
+mod split;
+
+pub use cache::{CompiledKernel, compiled};
+pub use code::{CodeMemory, live_code_bytes};
+pub use error::{BuildError, RunError};
+pub use executable::{Executable, Input};

@@ -1,1 +1,30 @@
-//! Rust closures to graphs: tracers, bind, the boundary, raise, observers, Executor.
+//! Rust closures to graphs: tracers, the one `bind`, the one boundary, the one `raise`, the one hook.
+//!
+//! Values here are flat: trees of arrays are taken apart and put together by the face. What runs a primitive
+//! is an [`Executor`] that the face installs.
+
+mod api;
+mod apply;
+mod ask;
+mod bind;
+mod error;
+mod executor;
+mod frame;
+mod log;
+mod observe;
+mod raise;
+mod stage;
+mod value;
+
+pub use api::Api;
+pub use apply::{apply, apply_known};
+pub use ask::ask;
+pub use bind::{Values, bind, bind_known};
+pub use error::{Context, Error, ErrorKind};
+pub use executor::{Executor, install_executor};
+pub use frame::{Frame, current, is_idle};
+pub use log::EventLog;
+pub use observe::{Event, Observer, is_observed, notify, observing};
+pub use raise::{boundary, raise, raise_again};
+pub use stage::{Argument, Staged, stage};
+pub use value::{Tracer, Value};

@@ -1,0 +1,271 @@
+//! Shapes: the size of every axis, row-major.
+//!
+//! Invariant: a shape is only a list of sizes. Whether so many elements can exist is asked with
+//! [`Shape::checked_len`] by whoever is about to make them; until then nothing here overflows or panics.
+
+use smallvec::SmallVec;
+use std::fmt;
+
+/// The size of one axis. A type of its own, so that symbolic sizes can come later.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[repr(transparent)]
+pub struct Dim(usize);
+
+impl Dim {
+    /// An axis of known size.
+    pub const fn new(size: usize) -> Dim {
+        Dim(size)
+    }
+
+    /// The number of elements along the axis.
+    pub const fn size(self) -> usize {
+        self.0
+    }
+}
+
+impl From<usize> for Dim {
+    fn from(size: usize) -> Dim {
+        Dim(size)
+    }
+}
+
+impl fmt::Display for Dim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The sizes of all axes, outermost first. Rank 0, a scalar, is the default.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Shape(SmallVec<[Dim; 4]>);
+
+impl Shape {
+    /// The shape with these sizes.
+    pub fn new(sizes: impl IntoIterator<Item = usize>) -> Shape {
+        sizes.into_iter().collect()
+    }
+
+    /// Rank 0: one element, no axes.
+    pub fn scalar() -> Shape {
+        Shape::default()
+    }
+
+    /// The number of axes.
+    pub fn rank(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The axes.
+    pub fn dims(&self) -> &[Dim] {
+        &self.0
+    }
+
+    /// The size of one axis.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such axis.
+    pub fn size(&self, axis: usize) -> usize {
+        self.0[axis].size()
+    }
+
+    /// The sizes of all axes.
+    pub fn sizes(&self) -> SmallVec<[usize; 4]> {
+        self.iter().collect()
+    }
+
+    /// The sizes of all axes, one by one.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone + '_ {
+        self.0.iter().map(|dim| dim.size())
+    }
+
+    /// The number of elements; saturates where [`Shape::checked_len`] says `None`.
+    pub fn len(&self) -> usize {
+        self.iter().fold(1, usize::saturating_mul)
+    }
+
+    /// Whether there are no elements.
+    pub fn is_empty(&self) -> bool {
+        self.iter().any(|size| size == 0)
+    }
+
+    /// The number of elements, if so many of the widest dtype can be addressed.
+    ///
+    /// Empty axes count as 1 in the check, as in NumPy: the strides of an accepted shape do not overflow either.
+    pub fn checked_len(&self) -> Option<usize> {
+        let spread = self.iter().try_fold(8usize, |bytes, size| bytes.checked_mul(size.max(1)))?;
+        isize::try_from(spread).is_ok().then(|| self.len())
+    }
+
+    /// The distance in elements between neighbours along each axis.
+    pub fn strides(&self) -> SmallVec<[usize; 4]> {
+        let mut strides: SmallVec<[usize; 4]> = smallvec::smallvec![1; self.rank()];
+        for axis in (1..self.rank()).rev() {
+            strides[axis - 1] = strides[axis].saturating_mul(self.size(axis));
+        }
+        strides
+    }
+
+    /// The shape with a new axis before `axis`, which may be the rank.
+    ///
+    /// # Panics
+    ///
+    /// If `axis` is beyond the rank.
+    #[must_use]
+    pub fn insert(&self, axis: usize, size: usize) -> Shape {
+        let mut shape = self.clone();
+        shape.0.insert(axis, Dim(size));
+        shape
+    }
+
+    /// The shape without one axis.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such axis.
+    #[must_use]
+    pub fn remove(&self, axis: usize) -> Shape {
+        let mut shape = self.clone();
+        shape.0.remove(axis);
+        shape
+    }
+
+    /// The shape with another size for one axis.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such axis.
+    #[must_use]
+    pub fn with(&self, axis: usize, size: usize) -> Shape {
+        let mut shape = self.clone();
+        shape.0[axis] = Dim(size);
+        shape
+    }
+}
+
+impl FromIterator<usize> for Shape {
+    fn from_iter<I: IntoIterator<Item = usize>>(sizes: I) -> Shape {
+        Shape(sizes.into_iter().map(Dim).collect())
+    }
+}
+
+impl FromIterator<Dim> for Shape {
+    fn from_iter<I: IntoIterator<Item = Dim>>(dims: I) -> Shape {
+        Shape(dims.into_iter().collect())
+    }
+}
+
+impl<const N: usize> From<[usize; N]> for Shape {
+    fn from(sizes: [usize; N]) -> Shape {
+        sizes.into_iter().collect()
+    }
+}
+
+impl<const N: usize> From<&[usize; N]> for Shape {
+    fn from(sizes: &[usize; N]) -> Shape {
+        sizes.iter().copied().collect()
+    }
+}
+
+impl From<&[usize]> for Shape {
+    fn from(sizes: &[usize]) -> Shape {
+        sizes.iter().copied().collect()
+    }
+}
+
+impl From<Vec<usize>> for Shape {
+    fn from(sizes: Vec<usize>) -> Shape {
+        sizes.into_iter().collect()
+    }
+}
+
+impl From<&Shape> for Shape {
+    fn from(shape: &Shape) -> Shape {
+        shape.clone()
+    }
+}
+
+impl PartialEq<[usize]> for Shape {
+    fn eq(&self, other: &[usize]) -> bool {
+        self.iter().eq(other.iter().copied())
+    }
+}
+
+impl<const N: usize> PartialEq<[usize; N]> for Shape {
+    fn eq(&self, other: &[usize; N]) -> bool {
+        *self == other[..]
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        for (axis, dim) in self.0.iter().enumerate() {
+            let comma = if axis == 0 { "" } else { "," };
+            write!(f, "{comma}{dim}")?;
+        }
+        f.write_str("]")
+    }
+}
+
+impl fmt::Debug for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_strides() {
+        let cases: &[(&[usize], usize, &[usize], &str)] = &[
+            (&[], 1, &[], "[]"),
+            (&[3], 3, &[1], "[3]"),
+            (&[2, 3], 6, &[3, 1], "[2,3]"),
+            (&[2, 3, 4], 24, &[12, 4, 1], "[2,3,4]"),
+            (&[2, 0, 4], 0, &[0, 4, 1], "[2,0,4]"),
+            (&[1, 1, 1, 1, 5], 5, &[5, 5, 5, 5, 1], "[1,1,1,1,5]"),
+        ];
+        for &(sizes, len, strides, text) in cases {
+            let shape = Shape::from(sizes);
+            assert_eq!(shape.len(), len, "{text}");
+            assert_eq!(shape.checked_len(), Some(len), "{text}");
+            assert_eq!(shape.strides().as_slice(), strides, "{text}");
+            assert_eq!(shape.to_string(), text);
+            assert_eq!(shape.is_empty(), len == 0);
+            assert_eq!(shape, *sizes);
+            assert_eq!(shape.sizes().as_slice(), sizes);
+        }
+    }
+
+    #[test]
+    fn too_large() {
+        let limit = isize::MAX as usize / 8;
+        assert_eq!(Shape::from([limit]).checked_len(), Some(limit));
+        for sizes in [vec![limit + 1], vec![usize::MAX, 2], vec![1 << 40, 1 << 40], vec![0, 1 << 40, 1 << 40]]
+        {
+            let shape = Shape::from(sizes);
+            assert_eq!(shape.checked_len(), None, "{shape}");
+            // Still total, only not exact.
+            assert!(
+                shape.strides().len() == shape.rank() && (shape.is_empty() || shape.len() > limit),
+                "{shape}"
+            );
+        }
+    }
+
+    #[test]
+    fn axes() {
+        let shape = Shape::from([2, 3]);
+        assert_eq!(shape.insert(0, 5), [5, 2, 3]);
+        assert_eq!(shape.insert(2, 5), [2, 3, 5]);
+        assert_eq!(shape.remove(0), [3]);
+        assert_eq!(shape.with(1, 7), [2, 7]);
+        assert_ne!(shape, [2, 3, 1]);
+        assert_ne!(shape, [3, 2]);
+        assert_eq!(Shape::scalar(), []);
+        assert_eq!(shape.dims(), &[Dim::new(2), Dim::from(3)]);
+    }
+}

@@ -1,0 +1,125 @@
+//! `each`: iterations in any order, and therefore four at a time where that pays.
+//!
+//! A vector loop handles a multiple of its step, a scalar loop the rest. Each vector is loaded, computed and
+//! stored before the next: loading several first overflows the sixteen registers.
+
+use cranelift_codegen::ir::{InstBuilder as _, Value as Clif, types};
+use tracewell_kernel::{Region, Size, Value};
+
+use crate::hoist::{Iterations, is_straight};
+use crate::lanes::LANES;
+use crate::lower::{Lower, Lowered};
+use crate::plan::plan;
+use crate::vector::Bound;
+
+/// Most iterations of a constant number that are written out one after the other.
+const UNROLL: i64 = 4;
+
+impl Lower<'_, '_> {
+    /// Iterations `start..end`. `extent` is given where that is the whole of a range that starts at 0.
+    pub(crate) fn each(
+        &mut self,
+        var: Value,
+        start: Clif,
+        end: Clif,
+        extent: Option<Size>,
+        body: &Region,
+    ) -> Lowered {
+        if let Some(Size::Const(n)) = extent
+            && n <= UNROLL
+            && is_straight(body)
+        {
+            for i in 0..n {
+                let i = self.emit.int(types::I64, i);
+                self.bind(var, Bound::One(i));
+                self.region(body)?;
+            }
+            return Ok(());
+        }
+        let (enter, exit) = (self.emit.block(&[]), self.emit.block(&[]));
+        let any = self.emit.ins().icmp(cranelift_codegen::ir::condcodes::IntCC::SignedLessThan, start, end);
+        self.emit.branch(any, (enter, &[]), (exit, &[]));
+        self.emit.switch_to(enter);
+        let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
+        // Inside a vector loop, each iteration is one for every lane already.
+        let plan = if is_straight(body) && !self.lanes_around {
+            plan(self.kernel, self.emit.features, var, body, &hoisted)
+        } else {
+            None
+        };
+        let mut from = start;
+        if let Some(plan) = plan {
+            let outer = std::mem::replace(&mut self.laned, plan.laned);
+            self.lanes_around = true;
+            let unroll = unroll(plan.cost, extent);
+            if unroll > 1 {
+                from = self.vector_each(var, [from, end], unroll, body, &hoisted)?;
+            }
+            from = self.vector_each(var, [from, end], 1, body, &hoisted)?;
+            self.lanes_around = false;
+            self.laned = outer;
+        }
+        self.counted(
+            [from, end],
+            1,
+            &[],
+            |_| Ok(()),
+            |lower, i, _, ()| {
+                lower.bind(var, Bound::One(i));
+                lower.rest(body, &hoisted)?;
+                Ok(Vec::new())
+            },
+        )?;
+        self.emit.enter(exit, &[]);
+        Ok(())
+    }
+
+    /// As many iterations as fill `unroll` vectors each time; returns where it stopped.
+    fn vector_each(
+        &mut self,
+        var: Value,
+        [start, end]: [Clif; 2],
+        unroll: usize,
+        body: &Region,
+        hoisted: &[bool],
+    ) -> Lowered<Clif> {
+        let step = (unroll * LANES) as i64;
+        let stop = self.whole_steps(start, end, step);
+        self.counted(
+            [start, stop],
+            step,
+            &[],
+            |_| Ok(()),
+            |lower, i, _, ()| {
+                for k in 0..unroll {
+                    let i = lower.emit.add_const(i, (k * LANES) as i64);
+                    lower.bind(var, Bound::Ramp(i));
+                    lower.rest(body, hoisted)?;
+                }
+                Ok(Vec::new())
+            },
+        )?;
+        Ok(stop)
+    }
+
+    /// The end of the longest range from `start` that is a multiple of `step`, a power of two.
+    pub(crate) fn whole_steps(&mut self, start: Clif, end: Clif, step: i64) -> Clif {
+        let count = self.emit.ins().isub(end, start);
+        let mask = self.emit.int(types::I64, -step);
+        let whole = self.emit.ins().band(count, mask);
+        self.emit.ins().iadd(start, whole)
+    }
+}
+
+/// How many vectors a step handles: several for cheap bodies, where counting would cost as much as the work.
+fn unroll(cost: u32, extent: Option<Size>) -> usize {
+    let wanted = match cost {
+        0..=12 => 4,
+        13..=24 => 2,
+        _ => 1,
+    };
+    match extent {
+        Some(Size::Const(n)) if (n as usize) < 2 * wanted * LANES => 1,
+        _ => wanted,
+    }
+}

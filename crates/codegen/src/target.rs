@@ -1,0 +1,108 @@
+//! The machine that code is generated for: Cranelift's view of it, and the features our lowering asks about.
+
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+use cranelift_codegen::isa::{self, OwnedTargetIsa, TargetIsa};
+use cranelift_codegen::settings::{self, Configurable as _, Flags};
+
+use crate::error::CodegenError;
+
+/// A machine to generate code for. Cheap to clone; the default is the machine we run on.
+#[derive(Clone)]
+pub struct Target {
+    isa: Arc<dyn TargetIsa>,
+    features: Features,
+    text: bool,
+}
+
+/// What the lowering wants to know about a machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Features {
+    /// One instruction for `a * b + c`. Without it each lane is a call.
+    pub(crate) fma: bool,
+    /// One instruction for rounding to integral values. Without it each lane is a call.
+    pub(crate) round: bool,
+}
+
+impl Target {
+    /// The machine we run on, with everything it can do.
+    pub fn host() -> &'static Target {
+        static HOST: LazyLock<Target> = LazyLock::new(|| {
+            // A host that Cranelift does not know cannot run anything: there is nobody to report it to.
+            let isa = cranelift_native::builder().expect("a machine that Cranelift generates code for");
+            Target::finish(isa, cfg!(debug_assertions)).expect("the settings of this file")
+        });
+        &HOST
+    }
+
+    /// The architecture we run on with only its baseline and these features, by Cranelift's names:
+    /// `["has_sse41", "has_avx", "has_fma"]`.
+    pub fn named(features: &[&str]) -> Result<Target, CodegenError> {
+        let unknown = |message: &dyn fmt::Display| CodegenError::Target(message.to_string());
+        let mut isa = cranelift_native::builder_with_options(false).map_err(|message| unknown(&message))?;
+        for feature in features {
+            isa.enable(feature).map_err(|error| unknown(&format!("{feature}: {error}")))?;
+        }
+        Target::finish(isa, true)
+    }
+
+    /// The same machine; code compiled for it carries the text of its intermediate and machine code.
+    #[must_use]
+    pub fn with_text(&self) -> Target {
+        Target { text: true, ..self.clone() }
+    }
+
+    fn finish(isa: isa::Builder, verify: bool) -> Result<Target, CodegenError> {
+        let isa = isa.finish(flags(verify)).map_err(|error| CodegenError::Target(error.to_string()))?;
+        Ok(Target { features: Features::of(&isa), isa: Arc::from(isa), text: false })
+    }
+
+    pub(crate) fn isa(&self) -> &dyn TargetIsa {
+        &*self.isa
+    }
+
+    pub(crate) fn features(&self) -> Features {
+        self.features
+    }
+
+    pub(crate) fn text(&self) -> bool {
+        self.text
+    }
+}
+
+impl fmt::Debug for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Target({}, {:?})", self.isa.triple(), self.features)
+    }
+}
+
+impl Features {
+    fn of(isa: &OwnedTargetIsa) -> Features {
+        // Other architectures have both in their baseline.
+        let x86 = isa.name() == "x64";
+        let has = |name| !x86 || isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true));
+        Features { fma: has("has_fma"), round: has("has_sse41") }
+    }
+}
+
+/// The settings that do not depend on the machine.
+fn flags(verify: bool) -> Flags {
+    let mut flags = settings::builder();
+    let verify = if verify { "true" } else { "false" };
+    for (name, value) in [
+        ("opt_level", "speed"),
+        // The single-pass allocator compiles twice as fast and makes vector loops up to 25 times slower.
+        ("regalloc_algorithm", "backtracking"),
+        ("enable_verifier", verify),
+        ("is_pic", "false"),
+        // Nothing unwinds through generated code: callbacks return a status.
+        ("unwind_info", "false"),
+        // Stack buffers may be larger than the guard page below the stack.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+    ] {
+        flags.set(name, value).expect("a setting that Cranelift has");
+    }
+    Flags::new(flags)
+}

@@ -1,0 +1,303 @@
+//! The graph as fusion sees it: a flow of nodes, each an array defined in one of a few ways.
+//!
+//! Invariant: a node's operands come before it. Reshapes, and views that keep every element's row-major
+//! position, are not nodes: their results *are* their operands, under another shape. Arrays filled with one
+//! literal are literals, and become nodes only where memory is needed for them. After this file nothing
+//! names a primitive but kernel names.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_graph::{Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Prim, RuleError, View};
+use tracewell_kernel::{Combine, LibraryCall};
+
+use crate::cost::count_ops;
+use crate::error::FuseError;
+
+/// How often a primitive may expand into graphs of primitives that expand again.
+const MAX_DEPTH: usize = 64;
+
+/// A node of the flow.
+pub(crate) type Id = usize;
+
+/// An array under whatever shape its reader gives it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Operand {
+    Node(Id),
+    Literal(Literal),
+}
+
+/// How an array is defined.
+pub(crate) enum Def {
+    /// The caller's argument of that number.
+    Input(usize),
+    Constant(Tensor),
+    /// One literal everywhere.
+    Fill(Literal),
+    /// A scalar function of elements at the same position; `ops` is what it costs.
+    Map { f: MapFn, args: SmallVec<[Operand; 3]>, ops: u32 },
+    /// Elements found elsewhere in an array of shape `from`.
+    View { axes: Vec<AxisView>, from: Shape, of: Id },
+    /// The reduced axes of an array of shape `from` combined.
+    Reduce { combine: Combine, axes: Vec<usize>, from: Shape, of: Operand },
+    /// One result of a library call.
+    Call { call: usize, out: usize },
+}
+
+/// An array of the flow.
+pub(crate) struct Node {
+    pub(crate) def: Def,
+    pub(crate) dtype: DType,
+    pub(crate) shape: Shape,
+    /// For people.
+    pub(crate) name: String,
+}
+
+/// A library call of the flow; its results are nodes.
+pub(crate) struct Call {
+    pub(crate) call: LibraryCall,
+    pub(crate) operands: Vec<Id>,
+    pub(crate) results: Vec<Id>,
+}
+
+/// A graph as fusion sees it.
+pub(crate) struct Flow {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) inputs: Vec<Id>,
+    pub(crate) outputs: Vec<Id>,
+}
+
+impl Node {
+    /// Number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// Whether it has memory without being computed by a kernel.
+    pub(crate) fn is_given(&self) -> bool {
+        matches!(self.def, Def::Input(_) | Def::Constant(_) | Def::Call { .. })
+    }
+}
+
+/// Lowers every equation of a graph and sorts them by how they are computed.
+pub(crate) fn classify(graph: &Graph) -> Result<Flow, FuseError> {
+    let expanded;
+    let (mut graph, mut depth) = (graph, 0);
+    let mut lowerings = lower_all(graph)?;
+    if lowerings.iter().any(|l| matches!(l, Lowering::Graph(_))) {
+        let mut current = expand(graph, &lowerings);
+        loop {
+            lowerings = lower_all(&current)?;
+            if !lowerings.iter().any(|l| matches!(l, Lowering::Graph(_))) {
+                break;
+            }
+            depth += 1;
+            if depth > MAX_DEPTH {
+                return Err(too_deep(&current, &lowerings));
+            }
+            current = expand(&current, &lowerings);
+        }
+        expanded = current;
+        graph = &expanded;
+    }
+    let mut builder = Builder {
+        flow: Flow { nodes: Vec::new(), calls: Vec::new(), inputs: Vec::new(), outputs: Vec::new() },
+        values: vec![None; graph.types.len()],
+        fills: FxHashMap::default(),
+        costs: FxHashMap::default(),
+        graph,
+    };
+    for (i, &var) in graph.inputs.iter().enumerate() {
+        let ty = graph.ty(var);
+        let id = builder.node(Def::Input(i), ty.dtype, ty.shape.clone(), "input");
+        builder.flow.inputs.push(id);
+        builder.values[var.0 as usize] = Some(Operand::Node(id));
+    }
+    for (equation, lowering) in graph.equations.iter().zip(lowerings) {
+        builder.equation(equation, lowering);
+    }
+    for atom in &graph.outputs {
+        let operand = builder.operand(atom);
+        let shape = graph.atom_type(atom).shape;
+        let id = builder.in_memory(operand, &shape);
+        builder.flow.outputs.push(id);
+    }
+    Ok(builder.flow)
+}
+
+fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
+    let lower = |equation: &Equation| {
+        let inputs: Vec<_> = equation.inputs.iter().map(|a| graph.atom_type(a)).collect();
+        let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
+        equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))
+    };
+    graph.equations.iter().map(lower).collect()
+}
+
+fn failed(equation: &Equation, error: RuleError) -> FuseError {
+    FuseError { primitive: equation.prim.name().to_string(), location: equation.location.clone(), error }
+}
+
+fn too_deep(graph: &Graph, lowerings: &[Lowering]) -> FuseError {
+    let at = lowerings.iter().position(|l| matches!(l, Lowering::Graph(_))).unwrap_or_default();
+    let equation = &graph.equations[at];
+    let why = format!("its expansion still has to be expanded after {MAX_DEPTH} times");
+    failed(equation, RuleError::Unsupported { primitive: equation.prim.name().to_string(), why })
+}
+
+/// Puts the graphs that equations are lowered to in their place. Optimised graphs have none left.
+fn expand(graph: &Graph, lowerings: &[Lowering]) -> Graph {
+    let mut builder = GraphBuilder::new();
+    let mut map: Vec<Option<Atom>> = vec![None; graph.types.len()];
+    for &var in &graph.inputs {
+        map[var.0 as usize] = Some(Atom::Var(builder.input(graph.ty(var).clone())));
+    }
+    let look = |map: &[Option<Atom>], atom: &Atom| match atom {
+        Atom::Var(var) => map[var.0 as usize].clone().expect("operands are defined before they are used"),
+        Atom::Splat(_) => atom.clone(),
+    };
+    for (equation, lowering) in graph.equations.iter().zip(lowerings) {
+        let inputs: Vec<Atom> = equation.inputs.iter().map(|a| look(&map, a)).collect();
+        builder.at(equation.location.clone());
+        let outputs = match lowering {
+            Lowering::Graph(inner) => builder.inline(inner, &inputs),
+            _ => {
+                let types = equation.outputs.iter().map(|&v| graph.ty(v).clone());
+                builder.push(equation.prim.clone(), &inputs, types).into_vec()
+            }
+        };
+        for (&var, atom) in equation.outputs.iter().zip(outputs) {
+            map[var.0 as usize] = Some(atom);
+        }
+    }
+    let outputs = graph.outputs.iter().map(|a| look(&map, a)).collect();
+    builder.finish(graph.name.clone(), outputs)
+}
+
+struct Builder<'g> {
+    graph: &'g Graph,
+    flow: Flow,
+    /// What each variable of the graph is.
+    values: Vec<Option<Operand>>,
+    /// Filled arrays in memory, by literal and number of elements.
+    fills: FxHashMap<(Literal, usize), Id>,
+    costs: FxHashMap<(Prim, SmallVec<[DType; 3]>), u32>,
+}
+
+impl Builder<'_> {
+    fn node(&mut self, def: Def, dtype: DType, shape: Shape, name: &str) -> Id {
+        self.flow.nodes.push(Node { def, dtype, shape, name: name.to_string() });
+        self.flow.nodes.len() - 1
+    }
+
+    fn operand(&self, atom: &Atom) -> Operand {
+        match atom {
+            Atom::Var(var) => {
+                self.values[var.0 as usize].expect("operands are defined before they are used")
+            }
+            Atom::Splat(splat) => Operand::Literal(splat.literal),
+        }
+    }
+
+    /// A node that holds the operand.
+    fn in_memory(&mut self, operand: Operand, shape: &Shape) -> Id {
+        match operand {
+            Operand::Node(id) => id,
+            Operand::Literal(literal) => {
+                let key = (literal, shape.len());
+                if let Some(&id) = self.fills.get(&key) {
+                    return id;
+                }
+                let id = self.node(Def::Fill(literal), literal.dtype(), shape.clone(), "fill");
+                self.fills.insert(key, id);
+                id
+            }
+        }
+    }
+
+    fn equation(&mut self, equation: &Equation, lowering: Lowering) {
+        let graph = self.graph;
+        let operands: SmallVec<[Operand; 3]> = equation.inputs.iter().map(|a| self.operand(a)).collect();
+        let shape_of = |i: usize| graph.atom_type(&equation.inputs[i]).shape;
+        let name = equation.prim.name();
+        if let Lowering::Library(call) = lowering {
+            return self.call(equation, call, &operands);
+        }
+        let var = equation.outputs[0];
+        let ty = graph.ty(var);
+        let node = |this: &mut Self, def| Operand::Node(this.node(def, ty.dtype, ty.shape.clone(), name));
+        let value = match lowering {
+            Lowering::Map(f) => {
+                let types: SmallVec<[DType; 3]> =
+                    equation.inputs.iter().map(|a| graph.atom_type(a).dtype).collect();
+                let key = (equation.prim.clone(), types);
+                let ops = match self.costs.get(&key) {
+                    Some(&ops) => ops,
+                    None => {
+                        let ops = count_ops(&f, &key.1);
+                        self.costs.insert(key, ops);
+                        ops
+                    }
+                };
+                node(self, Def::Map { f, args: operands, ops })
+            }
+            Lowering::View(view) => match (operands[0], view) {
+                (Operand::Literal(literal), _) => Operand::Literal(literal),
+                (operand, View::Reshape) => operand,
+                (Operand::Node(of), View::Axes(axes)) => {
+                    let from = shape_of(0);
+                    if keeps_positions(&axes, &from, &ty.shape) {
+                        Operand::Node(of)
+                    } else {
+                        node(self, Def::View { axes, from, of })
+                    }
+                }
+            },
+            Lowering::Reduce { combine, axes } => {
+                let from = shape_of(0);
+                if axes.iter().all(|&a| from.size(a) == 1) {
+                    operands[0]
+                } else if axes.iter().any(|&a| from.size(a) == 0) {
+                    Operand::Literal(combine.identity(ty.dtype).expect("typed"))
+                } else {
+                    node(self, Def::Reduce { combine, axes, from, of: operands[0] })
+                }
+            }
+            Lowering::Constant(tensor) => node(self, Def::Constant(tensor)),
+            Lowering::Library(_) | Lowering::Graph(_) => unreachable!("handled before"),
+        };
+        self.values[var.0 as usize] = Some(value);
+    }
+
+    fn call(&mut self, equation: &Equation, call: LibraryCall, operands: &[Operand]) {
+        let shapes: Vec<Shape> = equation.inputs.iter().map(|a| self.graph.atom_type(a).shape).collect();
+        let operands = operands.iter().zip(&shapes).map(|(&o, shape)| self.in_memory(o, shape)).collect();
+        let number = self.flow.calls.len();
+        let mut results = Vec::with_capacity(equation.outputs.len());
+        for (out, &var) in equation.outputs.iter().enumerate() {
+            let ty = self.graph.ty(var);
+            let def = Def::Call { call: number, out };
+            let id = self.node(def, ty.dtype, ty.shape.clone(), equation.prim.name());
+            self.values[var.0 as usize] = Some(Operand::Node(id));
+            results.push(id);
+        }
+        self.flow.calls.push(Call { call, operands, results });
+    }
+}
+
+/// Whether every element of the view is at the same row-major position in the operand: axes of size 1 may
+/// come, go and move, all others stay in order.
+fn keeps_positions(axes: &[AxisView], from: &Shape, to: &Shape) -> bool {
+    if from.len() != to.len() {
+        return false;
+    }
+    let walked = axes.iter().enumerate().filter(|&(i, _)| from.size(i) != 1);
+    let mut wanted = (0..to.rank()).filter(|&a| to.size(a) != 1);
+    for (_, view) in walked {
+        if view.start != 0 || view.step != 1 || view.axis.is_none() || view.axis != wanted.next() {
+            return false;
+        }
+    }
+    wanted.next().is_none()
+}

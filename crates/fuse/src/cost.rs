@@ -1,0 +1,51 @@
+//! Estimates: what a scalar function costs, and what one iteration of a kernel costs.
+//!
+//! Rough on purpose. They decide what is recomputed and when threads are used, never what is computed.
+
+use smallvec::SmallVec;
+use tracewell_array::{DType, Literal};
+use tracewell_graph::MapFn;
+use tracewell_kernel::{KernelBuilder, Op, Region, Stmt, Value};
+
+/// What loading an element that is in no register costs, in operations.
+pub(crate) const LOAD: u32 = 2;
+
+/// Nanoseconds an operation, in code that is vectorised a little.
+const NANOSECONDS: f64 = 0.3;
+
+/// The operations in the expansion of a scalar function.
+pub(crate) fn count_ops(f: &MapFn, types: &[DType]) -> u32 {
+    let mut builder = KernelBuilder::new();
+    let args: SmallVec<[Value; 3]> = types.iter().map(|&t| builder.literal(Literal::zero(t))).collect();
+    f(&mut builder, &args);
+    region_ops(&builder.finish("").body)
+}
+
+fn region_ops(region: &Region) -> u32 {
+    region.stmts.iter().map(stmt_ops).fold(0, u32::saturating_add)
+}
+
+fn stmt_ops(stmt: &Stmt) -> u32 {
+    match stmt {
+        Stmt::Op { op, .. } => match op {
+            Op::Const(_) | Op::Size(_) => 0,
+            Op::Div | Op::Rem | Op::Sqrt => 4,
+            _ => 1,
+        },
+        Stmt::Load { .. } | Stmt::Store { .. } => LOAD,
+        // How often a loop inside a scalar function runs is not known; often enough to be worth keeping.
+        Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => {
+            region_ops(body).saturating_mul(16)
+        }
+        Stmt::While { cond, body, .. } => {
+            region_ops(cond).saturating_add(region_ops(body)).saturating_mul(16)
+        }
+        Stmt::If { then, otherwise, .. } => region_ops(then).saturating_add(region_ops(otherwise)),
+        Stmt::Call { .. } => 1000,
+    }
+}
+
+/// Nanoseconds for one iteration of the outermost loop, which runs `inner` elements of `ops` operations.
+pub(crate) fn iteration(inner: f64, ops: u32) -> u32 {
+    (inner * f64::from(ops.max(1)) * NANOSECONDS).ceil().clamp(1.0, f64::from(u32::MAX)) as u32
+}

@@ -1,0 +1,146 @@
+//! Parameters of a primitive: declared once, read by printer, parser, hash, equality and the repro emitter.
+
+use std::sync::Arc;
+
+use tracewell_array::{DType, Shape, Tensor};
+use tracewell_kernel::Comparison;
+
+use crate::graph::Graph;
+
+/// The closed set of things a parameter can be. A new variant is a new thing the text form can say.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum ParamValue {
+    /// `3`
+    Int(i64),
+    /// `true`
+    Bool(bool),
+    /// `[0,1]`
+    Ints(Vec<i64>),
+    /// `f32`
+    DType(DType),
+    /// `lt`
+    Comparison(Comparison),
+    /// `"text"`
+    Text(String),
+    /// `f32[2]{1.0,2.0}`
+    Tensor(Tensor),
+    /// `func @name(…) { … }`
+    Graph(Arc<Graph>),
+}
+
+impl ParamValue {
+    /// Memory it holds, in bytes.
+    pub fn bytes(&self) -> usize {
+        match self {
+            ParamValue::Int(_) | ParamValue::Bool(_) | ParamValue::DType(_) | ParamValue::Comparison(_) => 0,
+            ParamValue::Ints(ints) => size_of_val(ints.as_slice()),
+            ParamValue::Text(text) => text.len(),
+            ParamValue::Tensor(tensor) => tensor.size_bytes(),
+            ParamValue::Graph(graph) => graph.bytes(),
+        }
+    }
+}
+
+/// A Rust type that can be a parameter.
+pub trait Param: Sized {
+    /// As a value of the text form.
+    fn to_value(&self) -> ParamValue;
+    /// From a value of the text form; `None` if it is of another kind.
+    fn from_value(value: &ParamValue) -> Option<Self>;
+}
+
+/// The parameters of a primitive, by name, in the order of their declaration. Implemented by `params!`.
+pub trait Params {
+    /// Calls `f` with each.
+    fn each_param(&self, f: &mut dyn FnMut(&'static str, ParamValue));
+}
+
+/// A primitive that can be made from its parameters. Implemented by `params!`.
+pub trait FromParams: Sized {
+    /// `None` if a parameter is missing, of another kind, or unknown.
+    fn from_params(params: &[(String, ParamValue)]) -> Option<Self>;
+}
+
+/// Declares a primitive's struct with its parameters, and everything that reads that declaration.
+#[macro_export]
+macro_rules! params {
+    ($(#[$meta:meta])* pub struct $Name:ident { $($(#[$field_meta:meta])* $field:ident : $ty:ty),* $(,)? }) => {
+        $(#[$meta])*
+        #[derive(Clone, PartialEq, Eq, Hash, Debug)]
+        pub struct $Name { $($(#[$field_meta])* pub $field: $ty),* }
+
+        impl $crate::Params for $Name {
+            fn each_param(&self, _f: &mut dyn FnMut(&'static str, $crate::ParamValue)) {
+                $(_f(stringify!($field), $crate::Param::to_value(&self.$field));)*
+            }
+        }
+
+        impl $crate::FromParams for $Name {
+            fn from_params(params: &[(String, $crate::ParamValue)]) -> Option<Self> {
+                let names: &[&str] = &[$(stringify!($field)),*];
+                if params.len() != names.len() {
+                    return None;
+                }
+                let _get = |name: &str| params.iter().find(|(n, _)| n == name).map(|(_, v)| v);
+                Some($Name { $($field: $crate::Param::from_value(_get(stringify!($field))?)?),* })
+            }
+        }
+    };
+}
+
+macro_rules! param_of {
+    ($($ty:ty => $variant:ident),* $(,)?) => {$(
+        impl Param for $ty {
+            fn to_value(&self) -> ParamValue { ParamValue::$variant(self.clone()) }
+            fn from_value(value: &ParamValue) -> Option<Self> {
+                match value { ParamValue::$variant(v) => Some(v.clone()), _ => None }
+            }
+        }
+    )*};
+}
+param_of! {
+    i64 => Int, bool => Bool, DType => DType, Comparison => Comparison, String => Text, Tensor => Tensor,
+    Arc<Graph> => Graph,
+}
+
+impl Param for usize {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Int(*self as i64)
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        i64::from_value(value)?.try_into().ok()
+    }
+}
+
+impl Param for Vec<usize> {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Ints(self.iter().map(|&i| i as i64).collect())
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        match value {
+            ParamValue::Ints(ints) => ints.iter().map(|&i| i.try_into().ok()).collect(),
+            _ => None,
+        }
+    }
+}
+
+impl Param for Vec<i64> {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Ints(self.clone())
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        match value {
+            ParamValue::Ints(ints) => Some(ints.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl Param for Shape {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Ints(self.iter().map(|n| n as i64).collect())
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        Some(Shape::from(Vec::<usize>::from_value(value)?))
+    }
+}

@@ -1,0 +1,113 @@
+//! `permute[axes=P] x`: axis `i` of the result is axis `P[i]` of `x`.
+
+use tracewell_array::{DType, Shape, Tensor};
+
+use super::elementwise::arity;
+use super::shape_rules::read_through;
+use crate::error::{RuleError, TypeError};
+use crate::graph::Atom;
+use crate::params;
+use crate::primitive::{
+    AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View,
+};
+use crate::ty::ArrayType;
+
+params! {
+    /// `permute[axes=P] x`: the axes of `x` in the order `P`.
+    pub struct Permute {
+        /// For each axis of the result, the axis of the operand it is.
+        axes: Vec<usize>,
+    }
+}
+
+impl Permute {
+    /// The permutation that undoes this one.
+    pub fn inverse(&self) -> Permute {
+        let mut axes = vec![0; self.axes.len()];
+        for (i, &axis) in self.axes.iter().enumerate() {
+            axes[axis] = i;
+        }
+        Permute { axes }
+    }
+
+    /// Whether it leaves every axis in place.
+    pub fn is_identity(&self) -> bool {
+        self.axes.iter().enumerate().all(|(i, &axis)| i == axis)
+    }
+}
+
+impl Primitive for Permute {
+    fn name(&self) -> &str {
+        "permute"
+    }
+
+    fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
+        arity("permute", inputs, 1)?;
+        let x = &inputs[0];
+        let mut seen = vec![false; x.rank()];
+        for &axis in &self.axes {
+            match seen.get_mut(axis) {
+                Some(seen) if !*seen => *seen = true,
+                _ => break,
+            }
+        }
+        if self.axes.len() != x.rank() || !seen.iter().all(|&s| s) {
+            return Err(TypeError::new(
+                "permute",
+                format!("cannot permute the axes of {x} by {:?}: each of 0..{} must occur once", self.axes, x.rank()),
+            ));
+        }
+        Ok(vec![x.with_shape(self.axes.iter().map(|&a| x.shape.size(a)).collect::<Shape>())])
+    }
+
+    fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+        let x = &inputs[0];
+        let shape: Shape = self.axes.iter().map(|&a| x.shape().size(a)).collect();
+        let inverse = self.inverse();
+        Ok(vec![read_through(x, &shape, |index| inverse.axes.iter().map(|&i| index[i]).collect())])
+    }
+
+    /// Linear.
+    fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
+        let y = cx.bind(self.clone(), &[&primals[0]])?;
+        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
+        Ok(Jvp::one(y, dy))
+    }
+
+    /// The adjoint is the inverse.
+    fn transpose(
+        &self,
+        cx: &mut Cx<'_>,
+        operands: &[Operand],
+        cotangents: &[Option<Atom>],
+    ) -> Result<Vec<Option<Atom>>, RuleError> {
+        match (&operands[0], &cotangents[0]) {
+            (Operand::Linear(_), Some(ct)) => Ok(vec![Some(cx.bind(self.inverse(), &[ct])?)]),
+            _ => Ok(vec![None]),
+        }
+    }
+
+    fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
+        let axes = std::iter::once(0).chain(self.axes.iter().map(|a| a + 1)).collect();
+        Ok(vec![Batched::yes(cx.bind(Permute { axes }, &[&operands[0].atom])?)])
+    }
+
+    fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        let axes = self.inverse().axes.into_iter().map(AxisView::follow).collect();
+        Ok(Lowering::View(View::Axes(axes)))
+    }
+
+    fn examples() -> Vec<Example> {
+        let cases: [(&[usize], &[usize]); 6] = [
+            (&[], &[]),
+            (&[4], &[0]),
+            (&[2, 3], &[1, 0]),
+            (&[2, 3, 4], &[2, 0, 1]),
+            (&[2, 0, 3], &[1, 2, 0]),
+            (&[2, 1, 3, 2], &[3, 1, 0, 2]),
+        ];
+        super::examples_of(&cases.map(|(from, axes)| {
+            (Permute { axes: axes.to_vec() }.into(), vec![Shape::from(from)])
+        }), DType::ALL)
+    }
+}

@@ -1,0 +1,208 @@
+//! Reductions: `reduce_sum[axes=A] x` combines the elements along the axes `A`, which disappear.
+//!
+//! The order in which floats are summed is part of the numeric contract (docs/numerics.md) and belongs to the
+//! kernel language; the evaluator here sums in `f64`, so the two agree up to rounding.
+
+use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_kernel::{Combine, Comparison};
+
+use super::elementwise::arity;
+use super::shape_rules::{each_index, position};
+use super::{Broadcast, Compare, Convert, Div, Mul};
+use crate::error::{RuleError, TypeError};
+use crate::graph::Atom;
+use crate::params;
+use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
+use crate::ty::ArrayType;
+
+type TangentFn = fn(&mut Cx<'_>, axes: &[usize], x: &Atom, dx: &Atom, y: &Atom) -> Result<Atom, RuleError>;
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $Name:ident $name:literal $combine:ident
+        real $real:expr, int $int:expr, linear $linear:literal, tangent $tangent:expr;)*) => {$(
+        params! {
+            $(#[$doc])*
+            pub struct $Name {
+                /// The axes that disappear, ascending.
+                axes: Vec<usize>,
+            }
+        }
+
+        impl Primitive for $Name {
+            fn name(&self) -> &str { $name }
+
+            fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
+                arity($name, inputs, 1)?;
+                reduced_type($name, &self.axes, &inputs[0])
+            }
+
+            fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+                Ok(vec![eval_reduce(&inputs[0], &self.axes, Combine::$combine, $real, $int)])
+            }
+
+            fn jvp(
+                &self,
+                cx: &mut Cx<'_>,
+                primals: &[Atom],
+                tangents: &[Option<Atom>],
+            ) -> Result<Jvp, RuleError> {
+                let y = cx.bind(self.clone(), &[&primals[0]])?;
+                let Some(dx) = &tangents[0] else { return Ok(Jvp::one(y, None)) };
+                let tangent: TangentFn = $tangent;
+                let dy = tangent(cx, &self.axes, &primals[0], dx, &y)?;
+                Ok(Jvp::one(y, Some(dy)))
+            }
+
+            fn transpose(
+                &self,
+                cx: &mut Cx<'_>,
+                operands: &[Operand],
+                cotangents: &[Option<Atom>],
+            ) -> Result<Vec<Option<Atom>>, RuleError> {
+                let (Operand::Linear(ty), Some(ct)) = (&operands[0], &cotangents[0]) else {
+                    return Ok(vec![None]);
+                };
+                if !$linear {
+                    return Err(RuleError::not_linear($name));
+                }
+                Ok(vec![Some(spread(cx, ct, &self.axes, &ty.shape)?)])
+            }
+
+            fn batch(
+                &self,
+                cx: &mut Cx<'_>,
+                _: usize,
+                operands: &[Batched],
+            ) -> Result<Vec<Batched>, RuleError> {
+                let axes = self.axes.iter().map(|a| a + 1).collect();
+                Ok(vec![Batched::yes(cx.bind($Name { axes }, &[&operands[0].atom])?)])
+            }
+
+            fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+                Ok(Lowering::Reduce { combine: Combine::$combine, axes: self.axes.clone() })
+            }
+
+            fn examples() -> Vec<Example> {
+                let numbers: Vec<DType> = DType::ALL.iter().copied().filter(|d| !d.is_bool()).collect();
+                super::examples_of(
+                    &reduce_cases().map(|(shape, axes)| {
+                        ($Name { axes: axes.to_vec() }.into(), vec![Shape::from(shape)])
+                    }),
+                    &numbers,
+                )
+            }
+        }
+    )*};
+}
+
+reductions! {
+    /// `reduce_max[axes=A] x`: the largest along the axes `A`; NaN where there is one. The derivative is shared
+    /// equally between ties.
+    ReduceMax "reduce_max" Max
+        real |a, b| if a > b || a.is_nan() { a } else { b }, int i64::max,
+        linear false, tangent share_of_extremes;
+    /// `reduce_min[axes=A] x`: the smallest along the axes `A`; NaN where there is one. The derivative is
+    /// shared equally between ties.
+    ReduceMin "reduce_min" Min
+        real |a, b| if a < b || a.is_nan() { a } else { b }, int i64::min,
+        linear false, tangent share_of_extremes;
+    /// `reduce_prod[axes=A] x`: the product along the axes `A`; integers wrap.
+    ReduceProd "reduce_prod" Mul
+        real |a, b| a * b, int i64::wrapping_mul,
+        linear false, tangent |cx, axes, x, dx, y| {
+            // d∏x = ∏x Σ dx/x, which is NaN where an element is zero.
+            let ratio = cx.bind(Div {}, &[dx, x])?;
+            let sum = cx.bind(ReduceSum { axes: axes.to_vec() }, &[&ratio])?;
+            cx.bind(Mul {}, &[&sum, y])
+        };
+    /// `reduce_sum[axes=A] x`: the sum along the axes `A`; integers wrap.
+    ReduceSum "reduce_sum" Add
+        real |a, b| a + b, int i64::wrapping_add,
+        linear true, tangent |cx, axes, _, dx, _| cx.bind(ReduceSum { axes: axes.to_vec() }, &[dx]);
+}
+
+/// The operand's type without the reduced axes.
+fn reduced_type(name: &str, axes: &[usize], x: &ArrayType) -> Result<Vec<ArrayType>, TypeError> {
+    if !axes.windows(2).all(|w| w[0] < w[1]) || axes.iter().any(|&a| a >= x.rank()) {
+        return Err(TypeError::new(
+            name,
+            format!("cannot reduce {x} over axes {axes:?}: each must be below {} and occur once", x.rank()),
+        ));
+    }
+    if x.dtype.is_bool() {
+        return Err(TypeError::new(
+            name,
+            format!("`{name}` expects numbers, found {x}; `.convert(I32)` first"),
+        ));
+    }
+    let kept = x.shape.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, n)| n);
+    Ok(vec![x.with_shape(kept.collect::<Shape>())])
+}
+
+fn eval_reduce(
+    x: &Tensor,
+    axes: &[usize],
+    combine: Combine,
+    real: fn(f64, f64) -> f64,
+    int: fn(i64, i64) -> i64,
+) -> Tensor {
+    let dtype = x.dtype();
+    let kept: Vec<usize> = (0..x.rank()).filter(|a| !axes.contains(a)).collect();
+    let shape: Shape = kept.iter().map(|&a| x.shape().size(a)).collect();
+    let identity = combine.identity(dtype).expect("typed");
+    let mut reals = vec![identity.as_f64(); shape.len()];
+    let mut ints = vec![identity.as_i64(); shape.len()];
+    each_index(x.shape(), |index| {
+        let to: Vec<usize> = kept.iter().map(|&a| index[a]).collect();
+        let (to, value) = (position(&shape, &to), x.literal(position(x.shape(), index)));
+        reals[to] = real(reals[to], value.as_f64());
+        ints[to] = int(ints[to], value.as_i64());
+    });
+    let literals: Vec<Literal> = if dtype.is_float() {
+        reals.iter().map(|&r| Literal::from_f64(dtype, r)).collect()
+    } else {
+        ints.iter().map(|&i| Literal::from_i64(dtype, i)).collect()
+    };
+    Tensor::from_literals(dtype, shape, &literals).expect("one literal for each element")
+}
+
+/// Repeats a reduced array along the axes that the reduction removed.
+fn spread(cx: &mut Cx<'_>, x: &Atom, axes: &[usize], shape: &Shape) -> Result<Atom, RuleError> {
+    let kept = (0..shape.rank()).filter(|a| !axes.contains(a)).collect();
+    cx.bind(Broadcast { shape: shape.clone(), axes: kept }, &[x])
+}
+
+/// The mean tangent of the elements that attain the extreme.
+fn share_of_extremes(
+    cx: &mut Cx<'_>,
+    axes: &[usize],
+    x: &Atom,
+    dx: &Atom,
+    y: &Atom,
+) -> Result<Atom, RuleError> {
+    let ty = cx.ty(x);
+    let extreme = spread(cx, y, axes, &ty.shape)?;
+    let attained = cx.bind(Compare { comparison: Comparison::Eq }, &[x, &extreme])?;
+    let mask = cx.bind(Convert { dtype: ty.dtype, weak: ty.weak }, &[&attained])?;
+    let count = cx.bind(ReduceSum { axes: axes.to_vec() }, &[&mask])?;
+    let masked = cx.bind(Mul {}, &[dx, &mask])?;
+    let sum = cx.bind(ReduceSum { axes: axes.to_vec() }, &[&masked])?;
+    cx.bind(Div {}, &[&sum, &count])
+}
+
+type ReduceCase = (&'static [usize], &'static [usize]);
+
+/// Rows, columns, everything, nothing, empty and size-1 axes, more than one block of lanes.
+fn reduce_cases() -> [ReduceCase; 9] {
+    [
+        (&[], &[]),
+        (&[5], &[0]),
+        (&[2, 3], &[1]),
+        (&[2, 3], &[0]),
+        (&[2, 3], &[0, 1]),
+        (&[3, 0], &[1]),
+        (&[2, 1, 3], &[0, 2]),
+        (&[2, 3, 2, 2], &[1, 3]),
+        (&[2, 67], &[1]),
+    ]
+}

@@ -1,0 +1,230 @@
+//! Building kernels: values get numbers and types as they are made, regions close where their closure ends.
+
+use smallvec::SmallVec;
+use tracewell_array::{DType, Element, Literal};
+
+use crate::ir::{
+    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value,
+};
+use crate::op::{Combine, Comparison, Op};
+
+/// A kernel under construction.
+///
+/// Expansions (`math`, a primitive's lowering) receive it as `b` and write `b.op(Op::Add, &[x, y])`. An
+/// operation on types it is not defined on is a bug of the caller and panics with the operation and types.
+#[derive(Debug, Default)]
+pub struct KernelBuilder {
+    params: Vec<Param>,
+    locals: Vec<Local>,
+    sizes: usize,
+    values: Vec<DType>,
+    open: Vec<Vec<Stmt>>,
+}
+
+impl KernelBuilder {
+    /// An empty kernel.
+    pub fn new() -> KernelBuilder {
+        KernelBuilder { open: vec![Vec::new()], ..KernelBuilder::default() }
+    }
+
+    /// Adds a buffer parameter. All parameters come before the first stack buffer.
+    pub fn param(&mut self, dtype: DType, written: bool) -> BufferId {
+        assert!(self.locals.is_empty(), "buffer parameters come before stack buffers");
+        self.params.push(Param { dtype, written });
+        BufferId((self.params.len() - 1) as u32)
+    }
+
+    /// Adds a stack buffer.
+    pub fn local(&mut self, dtype: DType, len: usize) -> BufferId {
+        self.locals.push(Local { dtype, len });
+        BufferId((self.params.len() + self.locals.len() - 1) as u32)
+    }
+
+    /// Adds a run-time size.
+    pub fn size(&mut self) -> Size {
+        self.sizes += 1;
+        Size::Param(SizeId((self.sizes - 1) as u32))
+    }
+
+    /// The type of a value.
+    pub fn dtype(&self, value: Value) -> DType {
+        self.values[value.0 as usize]
+    }
+
+    /// A new value, defined by whatever statement the caller adds next.
+    fn value(&mut self, dtype: DType) -> Value {
+        self.values.push(dtype);
+        Value((self.values.len() - 1) as u32)
+    }
+
+    fn push(&mut self, stmt: Stmt) {
+        self.open.last_mut().expect("a region is open").push(stmt);
+    }
+
+    /// `op args`
+    #[track_caller]
+    pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        let types: SmallVec<[DType; 3]> = args.iter().map(|&a| self.dtype(a)).collect();
+        let Some(dtype) = op.result(&types) else {
+            panic!("kernel operation `{}` is not defined on {types:?}", op.name())
+        };
+        let out = self.value(dtype);
+        self.push(Stmt::Op { out, op, args: args.into() });
+        out
+    }
+
+    /// A literal.
+    pub fn literal(&mut self, literal: Literal) -> Value {
+        self.op(Op::Const(literal), &[])
+    }
+
+    /// A literal of a Rust type.
+    pub fn constant<T: Element>(&mut self, value: T) -> Value {
+        self.literal(Literal::new(value))
+    }
+
+    /// A number as a literal of the type of `like`.
+    pub fn like(&mut self, like: Value, number: f64) -> Value {
+        let dtype = self.dtype(like);
+        self.literal(Literal::from_f64(dtype, number))
+    }
+
+    /// `a ? b`
+    pub fn compare(&mut self, comparison: Comparison, a: Value, b: Value) -> Value {
+        self.op(Op::Compare(comparison), &[a, b])
+    }
+
+    /// `condition ? a : b`
+    pub fn select(&mut self, condition: Value, a: Value, b: Value) -> Value {
+        self.op(Op::Select, &[condition, a, b])
+    }
+
+    /// `buffer[index]`
+    pub fn load(&mut self, buffer: BufferId, index: Index) -> Value {
+        let i = buffer.0 as usize;
+        let dtype = match self.params.get(i) {
+            Some(param) => param.dtype,
+            None => self.locals[i - self.params.len()].dtype,
+        };
+        let out = self.value(dtype);
+        self.push(Stmt::Load { out, buffer, index });
+        out
+    }
+
+    /// `buffer[index] = value`
+    pub fn store(&mut self, buffer: BufferId, index: Index, value: Value) {
+        self.push(Stmt::Store { buffer, index, value });
+    }
+
+    /// Builds a region of its own; what `body` returns is yielded.
+    fn region(&mut self, body: impl FnOnce(&mut Self) -> SmallVec<[Value; 2]>) -> Region {
+        self.open.push(Vec::new());
+        let yields = body(self);
+        Region { stmts: self.open.pop().expect("the region opened above"), yields }
+    }
+
+    /// Independent iterations.
+    pub fn each(&mut self, extent: Size, body: impl FnOnce(&mut Self, Value)) {
+        let var = self.value(DType::I64);
+        let body = self.region(|b| {
+            body(b, var);
+            SmallVec::new()
+        });
+        self.push(Stmt::Each { var, extent, body });
+    }
+
+    /// Iterations in order: `body` gets the loop variable and the carried values, and returns the next ones.
+    pub fn for_loop(
+        &mut self,
+        extent: Size,
+        init: &[Value],
+        body: impl FnOnce(&mut Self, Value, &[Value]) -> SmallVec<[Value; 2]>,
+    ) -> Vec<Value> {
+        let var = self.value(DType::I64);
+        let carries = self.carries(init);
+        let inside: Vec<Value> = carries.iter().map(|c| c.inside).collect();
+        let body = self.region(|b| body(b, var, &inside));
+        let outs = carries.iter().map(|c| c.out).collect();
+        self.push(Stmt::For { var, extent, carries, body });
+        outs
+    }
+
+    /// Combines what `body` returns over all iterations.
+    pub fn reduce(
+        &mut self,
+        extent: Size,
+        combines: &[Combine],
+        body: impl FnOnce(&mut Self, Value) -> SmallVec<[Value; 2]>,
+    ) -> Vec<Value> {
+        let var = self.value(DType::I64);
+        let body = self.region(|b| body(b, var));
+        assert_eq!(combines.len(), body.yields.len(), "one combination for each yielded value");
+        let accumulators: Vec<Accumulator> = combines
+            .iter()
+            .zip(body.yields.clone())
+            .map(|(&combine, value)| Accumulator { combine, out: self.value(self.values[value.0 as usize]) })
+            .collect();
+        let outs = accumulators.iter().map(|a| a.out).collect();
+        self.push(Stmt::Reduce { var, extent, accumulators, body });
+        outs
+    }
+
+    /// Repeats `body` while `cond` returns true; both get the carried values.
+    pub fn while_loop(
+        &mut self,
+        init: &[Value],
+        cond: impl FnOnce(&mut Self, &[Value]) -> Value,
+        body: impl FnOnce(&mut Self, &[Value]) -> SmallVec<[Value; 2]>,
+    ) -> Vec<Value> {
+        let carries = self.carries(init);
+        let inside: Vec<Value> = carries.iter().map(|c| c.inside).collect();
+        let cond = self.region(|b| SmallVec::from_slice(&[cond(b, &inside)]));
+        let body = self.region(|b| body(b, &inside));
+        let outs = carries.iter().map(|c| c.out).collect();
+        self.push(Stmt::While { carries, cond, body });
+        outs
+    }
+
+    /// Runs one of two regions, which return as many values of the same types.
+    pub fn if_else(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Self) -> SmallVec<[Value; 2]>,
+        otherwise: impl FnOnce(&mut Self) -> SmallVec<[Value; 2]>,
+    ) -> Vec<Value> {
+        let then = self.region(then);
+        let otherwise = self.region(otherwise);
+        let outs: Vec<Value> =
+            then.yields.iter().map(|&v| self.value(self.values[v.0 as usize])).collect();
+        self.push(Stmt::If { cond, outs: outs.clone(), then, otherwise });
+        outs
+    }
+
+    fn carries(&mut self, init: &[Value]) -> Vec<Carry> {
+        init.iter()
+            .map(|&init| {
+                let dtype = self.dtype(init);
+                Carry { init, inside: self.value(dtype), out: self.value(dtype) }
+            })
+            .collect()
+    }
+
+    /// Calls a library function.
+    pub fn call(&mut self, call: crate::library::LibraryCall, buffers: Vec<BufferId>) {
+        self.push(Stmt::Call { call, buffers });
+    }
+
+    /// The finished kernel.
+    pub fn finish(mut self, name: impl Into<String>) -> Kernel {
+        let stmts = self.open.pop().expect("the body is open");
+        assert!(self.open.is_empty(), "a region was left open");
+        Kernel {
+            name: name.into(),
+            params: self.params,
+            locals: self.locals,
+            sizes: self.sizes,
+            values: self.values,
+            body: Region { stmts, yields: SmallVec::new() },
+        }
+    }
+}

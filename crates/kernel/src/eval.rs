@@ -1,0 +1,425 @@
+//! The reference evaluator: what a kernel or program means, one scalar at a time.
+//!
+//! Slow and plain on purpose, and independent of code generation, so that it can judge it. It checks while it
+//! runs what the verifier proves before (bounds, and reading only what was written), so that it can judge that
+//! too: what it cannot do is an error, never a panic. The order of a `reduce` is that of
+//! [`reduce_lanes`](crate::reduce_lanes); a matrix product adds in order of the contraction, in its own type,
+//! which is not part of the numeric contract.
+
+use tracewell_array::{DType, Literal, Tensor};
+
+use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, lanes_of};
+use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
+use crate::op::Op;
+use crate::program::{Program, Role, Step};
+use crate::scalar;
+use crate::text::{Names, inner_regions};
+use crate::verify::verify_kernel;
+
+/// How many elements a program may have in all, so that a wrong number is an error and not a full memory.
+const MAX_CELLS: usize = 1 << 27;
+
+/// A flat buffer in which every element may or may not have been written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cells {
+    dtype: DType,
+    cells: Vec<Option<Literal>>,
+}
+
+impl Cells {
+    /// A buffer to which nothing has been written.
+    pub fn undefined(dtype: DType, len: usize) -> Cells {
+        Cells { dtype, cells: vec![None; len] }
+    }
+
+    /// The elements of a tensor.
+    pub fn of(tensor: &Tensor) -> Cells {
+        Cells { dtype: tensor.dtype(), cells: tensor.literals().map(Some).collect() }
+    }
+
+    /// The elements, `None` where nothing has been written.
+    pub fn cells(&self) -> &[Option<Literal>] {
+        &self.cells
+    }
+
+    /// A tensor of rank 1, if every element has been written.
+    pub fn tensor(&self) -> Option<Tensor> {
+        let literals: Option<Vec<Literal>> = self.cells.iter().copied().collect();
+        Tensor::from_literals(self.dtype, [self.cells.len()], &literals?).ok()
+    }
+
+    fn forget(&mut self) {
+        self.cells.fill(None);
+    }
+}
+
+/// Runs a program on its inputs; the results are flat.
+pub fn eval_program(program: &Program, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    eval_program_within(program, inputs, u64::MAX)
+}
+
+/// Runs a program on its inputs, but gives up with an error after so many statements and iterations.
+pub fn eval_program_within(program: &Program, inputs: &[Tensor], steps: u64) -> Result<Vec<Tensor>, String> {
+    for kernel in &program.kernels {
+        verify_kernel(kernel).map_err(|errors| errors.to_string())?;
+    }
+    let total = program.slots.iter().fold(0usize, |sum, slot| sum.saturating_add(slot.len));
+    if total > MAX_CELLS {
+        return Err(format!("{total} elements are too many for the evaluator"));
+    }
+    let mut memory = Vec::new();
+    for (i, slot) in program.slots.iter().enumerate() {
+        let cells = match &slot.role {
+            Role::Input(number) => {
+                Cells::of(inputs.get(*number).ok_or_else(|| format!("input {number} is missing"))?)
+            }
+            Role::Constant(tensor) => Cells::of(tensor),
+            Role::Output { .. } | Role::Temp { .. } => Cells::undefined(slot.dtype, slot.len),
+        };
+        if cells.dtype != slot.dtype || cells.cells.len() != slot.len {
+            let (dtype, len) = (cells.dtype, cells.cells.len());
+            return Err(format!("`${i}` is {}[{}], but {dtype}[{len}] is given", slot.dtype, slot.len));
+        }
+        memory.push(cells);
+    }
+    let mut budget = Budget(steps);
+    for step in &program.steps {
+        let (Step::Launch { slots, .. } | Step::Call { slots, .. }) = step;
+        let bound: Vec<usize> = slots.iter().map(|slot| slot.0 as usize).collect();
+        if bound.iter().any(|slot| *slot >= memory.len()) {
+            return Err("there is no such slot".to_owned());
+        }
+        match step {
+            Step::Launch { kernel, sizes, .. } => {
+                let kernel = program.kernels.get(*kernel).ok_or("there is no such kernel")?;
+                for (param, &slot) in kernel.params.iter().zip(&bound) {
+                    if param.written {
+                        overwrite(program, slot, &mut memory);
+                    }
+                }
+                Run::new(kernel, &mut memory, &bound, sizes, &mut budget)?.kernel()?;
+            }
+            Step::Call { call, .. } => {
+                for &slot in bound.iter().skip(call.inputs.len()) {
+                    overwrite(program, slot, &mut memory);
+                }
+                let arguments = bound.iter().map(|slot| memory[*slot].clone()).collect();
+                let results = eval_call(call, arguments, &mut budget)?;
+                for (&slot, result) in bound.iter().skip(call.inputs.len()).zip(results) {
+                    memory[slot] = result;
+                }
+            }
+        }
+    }
+    let result = |slot: &crate::program::SlotId| {
+        let cells = memory.get(slot.0 as usize).ok_or("there is no such slot")?;
+        cells.tensor().ok_or_else(|| format!("not all of `${}` was written", slot.0))
+    };
+    program.results.iter().map(result).collect()
+}
+
+/// Forgets the temporaries whose memory is about to be written under another name.
+fn overwrite(program: &Program, slot: usize, memory: &mut [Cells]) {
+    let extent = |i: usize| match program.slots[i].role {
+        Role::Temp { offset } => Some((offset, offset + program.slots[i].len * program.slots[i].dtype.size())),
+        _ => None,
+    };
+    let Some((start, end)) = extent(slot) else { return };
+    for (other, cells) in memory.iter_mut().enumerate() {
+        if other != slot && extent(other).is_some_and(|(from, to)| from < end && start < to) {
+            cells.forget();
+        }
+    }
+}
+
+/// Runs a kernel, one buffer for each of its parameters. Gives up after so many statements and iterations.
+pub fn eval_kernel(kernel: &Kernel, buffers: &mut [Cells], sizes: &[i64], steps: u64) -> Result<(), String> {
+    verify_kernel(kernel).map_err(|errors| errors.to_string())?;
+    let bound: Vec<usize> = (0..buffers.len()).collect();
+    Run::new(kernel, buffers, &bound, sizes, &mut Budget(steps))?.kernel()
+}
+
+/// How many statements and iterations may still be run.
+struct Budget(u64);
+
+impl Budget {
+    fn spend(&mut self) -> Result<(), String> {
+        self.0 = self.0.checked_sub(1).ok_or("the limit of steps is reached")?;
+        Ok(())
+    }
+}
+
+/// One launch of a kernel that has been verified.
+struct Run<'a> {
+    kernel: &'a Kernel,
+    /// The memory of the program, and which piece of it each parameter is.
+    memory: &'a mut [Cells],
+    bound: &'a [usize],
+    locals: Vec<Cells>,
+    sizes: &'a [i64],
+    values: Vec<Option<Literal>>,
+    budget: &'a mut Budget,
+    /// Whether the iterations of an `each` run from the last to the first: it must make no difference.
+    backwards: bool,
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        kernel: &'a Kernel,
+        memory: &'a mut [Cells],
+        bound: &'a [usize],
+        sizes: &'a [i64],
+        budget: &'a mut Budget,
+    ) -> Result<Run<'a>, String> {
+        if bound.len() != kernel.params.len() || sizes.len() != kernel.sizes {
+            return Err("buffers or sizes are not as many as the kernel has parameters".to_owned());
+        }
+        if kernel.params.iter().zip(bound).any(|(param, &i)| param.dtype != memory[i].dtype) {
+            return Err("a buffer does not have the type of its parameter".to_owned());
+        }
+        let locals = kernel.locals.iter().map(|local| Cells::undefined(local.dtype, local.len)).collect();
+        let values = vec![None; kernel.values.len()];
+        Ok(Run { kernel, memory, bound, locals, sizes, values, budget, backwards: false })
+    }
+
+    fn kernel(&mut self) -> Result<(), String> {
+        self.region(&self.kernel.body).map(drop)
+    }
+
+    fn set(&mut self, value: Value, literal: Literal) {
+        self.values[value.0 as usize] = Some(literal);
+    }
+
+    fn get(&self, value: Value) -> Literal {
+        self.values[value.0 as usize].expect("a verified kernel defines before it uses")
+    }
+
+    fn size(&self, size: Size) -> i64 {
+        size.get(self.sizes)
+    }
+
+    fn buffer(&mut self, buffer: BufferId) -> &mut Cells {
+        let i = buffer.0 as usize;
+        match self.bound.get(i) {
+            Some(slot) => &mut self.memory[*slot],
+            None => &mut self.locals[i - self.bound.len()],
+        }
+    }
+
+    /// The element of a buffer at an index.
+    fn cell(&mut self, stmt: &Stmt, buffer: BufferId, index: &Index) -> Result<&mut Option<Literal>, String> {
+        let mut place = Some(i128::from(self.size(index.offset)));
+        for &(value, stride) in &index.terms {
+            let term = i128::from(self.get(value).as_i64()) * i128::from(self.size(stride));
+            place = place.and_then(|place| place.checked_add(term));
+        }
+        let kernel = self.kernel;
+        let cells = &mut self.buffer(buffer).cells;
+        let len = cells.len();
+        let cell = place.and_then(|place| usize::try_from(place).ok()).and_then(|place| cells.get_mut(place));
+        cell.ok_or_else(|| {
+            let head = Names::of(kernel).head(stmt);
+            format!("`{head}` reaches outside a buffer of {len} elements")
+        })
+    }
+
+    /// Runs a region and says what it yields.
+    fn region(&mut self, region: &'a Region) -> Result<Vec<Literal>, String> {
+        for stmt in &region.stmts {
+            self.budget.spend()?;
+            self.stmt(stmt)?;
+        }
+        Ok(region.yields.iter().map(|&value| self.get(value)).collect())
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt) -> Result<(), String> {
+        match stmt {
+            Stmt::Op { out, op, args } => {
+                let args: Vec<Literal> = args.iter().map(|&arg| self.get(arg)).collect();
+                self.set(*out, scalar::eval(*op, &args, self.sizes));
+            }
+            Stmt::Load { out, buffer, index } => {
+                let Some(literal) = *self.cell(stmt, *buffer, index)? else {
+                    let head = Names::of(self.kernel).head(stmt);
+                    return Err(format!("`{head}` reads what was never written"));
+                };
+                self.set(*out, literal);
+            }
+            Stmt::Store { buffer, index, value } => {
+                let literal = self.get(*value);
+                *self.cell(stmt, *buffer, index)? = Some(literal);
+            }
+            Stmt::Each { var, extent, body } => {
+                let extent = self.size(*extent);
+                let private = self.private(body);
+                for i in 0..extent {
+                    self.budget.spend()?;
+                    private.iter().for_each(|local| self.locals[*local].forget());
+                    self.set(*var, Literal::new(if self.backwards { extent - 1 - i } else { i }));
+                    self.region(body)?;
+                }
+            }
+            Stmt::For { var, extent, carries, body } => {
+                let mut carried: Vec<Literal> = carries.iter().map(|carry| self.get(carry.init)).collect();
+                for i in 0..self.size(*extent) {
+                    self.budget.spend()?;
+                    self.set(*var, Literal::new(i));
+                    carries.iter().zip(&carried).for_each(|(carry, next)| self.set(carry.inside, *next));
+                    carried = self.region(body)?;
+                }
+                carries.iter().zip(carried).for_each(|(carry, last)| self.set(carry.out, last));
+            }
+            Stmt::While { carries, cond, body } => {
+                let mut carried: Vec<Literal> = carries.iter().map(|carry| self.get(carry.init)).collect();
+                loop {
+                    self.budget.spend()?;
+                    carries.iter().zip(&carried).for_each(|(carry, next)| self.set(carry.inside, *next));
+                    if self.region(cond)? != [Literal::new(true)] {
+                        break;
+                    }
+                    carried = self.region(body)?;
+                }
+                carries.iter().zip(carried).for_each(|(carry, last)| self.set(carry.out, last));
+            }
+            Stmt::Reduce { var, extent, accumulators, body } => {
+                let lanes = lanes_of(accumulators.iter().map(|a| self.kernel.dtype(a.out)));
+                let mut state: Vec<Vec<Literal>> = Vec::new();
+                for a in accumulators {
+                    let identity = a.combine.identity(self.kernel.dtype(a.out));
+                    state.push(vec![identity.expect("verified to be defined on the type"); lanes]);
+                }
+                for i in 0..self.size(*extent) {
+                    self.budget.spend()?;
+                    self.set(*var, Literal::new(i));
+                    let yields = self.region(body)?;
+                    let lane = i as usize % lanes;
+                    for ((a, state), next) in accumulators.iter().zip(&mut state).zip(yields) {
+                        state[lane] = scalar::eval(a.combine.op(), &[state[lane], next], self.sizes);
+                    }
+                }
+                for (a, mut state) in accumulators.iter().zip(state) {
+                    let mut width = lanes / 2;
+                    while width > 0 {
+                        for i in 0..width {
+                            state[i] = scalar::eval(a.combine.op(), &[state[i], state[i + width]], self.sizes);
+                        }
+                        width /= 2;
+                    }
+                    self.set(a.out, state[0]);
+                }
+            }
+            Stmt::If { cond, outs, then, otherwise } => {
+                let holds = self.get(*cond) == Literal::new(true);
+                let yields = self.region(if holds { then } else { otherwise })?;
+                outs.iter().zip(yields).for_each(|(out, value)| self.set(*out, value));
+            }
+            Stmt::Call { call, buffers } => {
+                let arguments = buffers.iter().map(|buffer| self.buffer(*buffer).clone()).collect();
+                let results = eval_call(call, arguments, self.budget)?;
+                for (buffer, result) in buffers.iter().skip(call.inputs.len()).zip(results) {
+                    *self.buffer(*buffer) = result;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The stack buffers that are used nowhere but in this body: each iteration of an `each` has its own.
+    fn private(&self, body: &Region) -> Vec<usize> {
+        let all = |local: usize| BufferId((self.kernel.params.len() + local) as u32);
+        let private = |local: &usize| uses(body, all(*local)) == uses(&self.kernel.body, all(*local));
+        (0..self.locals.len()).filter(private).collect()
+    }
+}
+
+/// How many statements use a buffer.
+fn uses(region: &Region, buffer: BufferId) -> usize {
+    let count = |stmt: &Stmt| {
+        let own = match stmt {
+            Stmt::Load { buffer: b, .. } | Stmt::Store { buffer: b, .. } => *b == buffer,
+            Stmt::Call { buffers, .. } => buffers.contains(&buffer),
+            _ => false,
+        };
+        usize::from(own) + inner_regions(stmt).into_iter().map(|inner| uses(inner, buffer)).sum::<usize>()
+    };
+    region.stmts.iter().map(count).sum()
+}
+
+/// Calls a library function on copies of its operands and says what it put into the outputs.
+fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> Result<Vec<Cells>, String> {
+    let types: Vec<_> = call.inputs.iter().chain(&call.outputs).collect();
+    if operands.len() != types.len() {
+        return Err("a library call has another number of operands".to_owned());
+    }
+    for ((dtype, shape), operand) in types.iter().zip(&operands) {
+        if *dtype != operand.dtype || shape.checked_len() != Some(operand.cells.len()) {
+            return Err(format!("a library call on {dtype}{shape} has another operand"));
+        }
+    }
+    match &call.library {
+        Library::Gemm(gemm) => match operands.as_slice() {
+            [a, b, _] => Ok(vec![eval_gemm(gemm, a, b, budget)?]),
+            _ => Err("`gemm` has two inputs and one output".to_owned()),
+        },
+        Library::Custom(custom) => {
+            let inputs: Option<Vec<Tensor>> =
+                operands[..call.inputs.len()].iter().map(Cells::tensor).collect();
+            let inputs = inputs.ok_or("a library call reads what was never written")?;
+            let inputs: Vec<BufferRef<'_>> = inputs
+                .iter()
+                .zip(&call.inputs)
+                .map(|(tensor, (dtype, shape))| BufferRef { dtype: *dtype, shape, bytes: tensor.as_bytes() })
+                .collect();
+            // Room to start at a multiple of the alignment, wherever the allocation starts.
+            let sizes: Vec<usize> = call.outputs.iter().map(|(dtype, shape)| shape.len() * dtype.size()).collect();
+            let mut rooms: Vec<Vec<u8>> = sizes.iter().map(|size| vec![0; size + size_of::<u64>()]).collect();
+            let mut outputs: Vec<BufferMut<'_>> = rooms
+                .iter_mut()
+                .zip(&sizes)
+                .zip(&call.outputs)
+                .map(|((room, size), (dtype, shape))| {
+                    let start = room.as_ptr().align_offset(size_of::<u64>());
+                    BufferMut { dtype: *dtype, shape, bytes: &mut room[start..start + size] }
+                })
+                .collect();
+            custom.function().call(&inputs, &mut outputs)?;
+            Ok(outputs.iter().map(|output| from_bytes(output.dtype, output.bytes)).collect())
+        }
+    }
+}
+
+fn from_bytes(dtype: DType, bytes: &[u8]) -> Cells {
+    let literal = |element: &[u8]| {
+        let mut bits = [0; 8];
+        bits[..element.len()].copy_from_slice(element);
+        Literal::from_bits(dtype, u64::from_le_bytes(bits))
+    };
+    Cells { dtype, cells: bytes.chunks_exact(dtype.size()).map(literal).map(Some).collect() }
+}
+
+fn eval_gemm(g: &Gemm, a: &Cells, b: &Cells, budget: &mut Budget) -> Result<Cells, String> {
+    if g.dtype.is_bool() || a.dtype != g.dtype || b.dtype != g.dtype {
+        return Err("the operands of `gemm` do not have its type".to_owned());
+    }
+    let at = |operand: &Cells, strides: [usize; 3], place: [usize; 3]| {
+        let index = strides.iter().zip(place).try_fold(0usize, |sum, (s, i)| sum.checked_add(s.checked_mul(i)?));
+        let cell = index.and_then(|index| operand.cells.get(index)).ok_or("`gemm` reaches outside an operand")?;
+        cell.ok_or("`gemm` reads what was never written")
+    };
+    let mut cells = Vec::new();
+    for batch in 0..g.batch {
+        for i in 0..g.m {
+            for j in 0..g.n {
+                budget.spend()?;
+                let mut sum = Literal::zero(g.dtype);
+                for k in 0..g.k {
+                    budget.spend()?;
+                    let factors = [at(a, g.a, [batch, i, k])?, at(b, g.b, [batch, k, j])?];
+                    sum = scalar::eval(Op::Add, &[sum, scalar::eval(Op::Mul, &factors, &[])], &[]);
+                }
+                cells.push(Some(sum));
+            }
+        }
+    }
+    Ok(Cells { dtype: g.dtype, cells })
+}

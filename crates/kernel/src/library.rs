@@ -1,0 +1,137 @@
+//! Library calls: work on whole buffers that is not generated, but called.
+//!
+//! The built-in ones are a closed enum, implemented naively here (the reference) and well in `runtime`. A
+//! user's is behind a pointer; it is identified by its name and its address.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use tracewell_array::{DType, DTypeError, Element, Shape};
+
+/// A function of whole buffers together with the parameters of one call.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct LibraryCall {
+    /// Which function.
+    pub library: Library,
+    /// Types of the inputs.
+    pub inputs: Vec<(DType, Shape)>,
+    /// Types of the outputs.
+    pub outputs: Vec<(DType, Shape)>,
+}
+
+/// The functions that can be called.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Library {
+    /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]` over strided operands.
+    Gemm(Gemm),
+    /// A user's function.
+    Custom(Custom),
+}
+
+/// A batched matrix product. Strides are in elements; the result is dense `[batch, m, n]`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Gemm {
+    /// The element type of both operands and of the result.
+    pub dtype: DType,
+    /// Number of products.
+    pub batch: usize,
+    /// Rows of the result.
+    pub m: usize,
+    /// Columns of the result.
+    pub n: usize,
+    /// Length of the contraction.
+    pub k: usize,
+    /// Strides of the left operand over batch, row and contraction.
+    pub a: [usize; 3],
+    /// Strides of the right operand over batch, contraction and column.
+    pub b: [usize; 3],
+}
+
+/// A function that a user supplied.
+#[derive(Clone)]
+pub struct Custom {
+    function: Arc<dyn BufferFn>,
+}
+
+/// A Rust function on buffers: reads its inputs, fills its outputs, touches nothing else.
+pub trait BufferFn: Send + Sync {
+    /// Names it in texts and errors.
+    fn name(&self) -> &str;
+
+    /// Fills every output. An error stops the program that called it and reaches the caller.
+    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String>;
+}
+
+/// An input of a [`BufferFn`].
+#[derive(Clone, Copy, Debug)]
+pub struct BufferRef<'a> {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its shape; dense and row-major.
+    pub shape: &'a Shape,
+    /// Its elements' bytes, aligned for `dtype`.
+    pub bytes: &'a [u8],
+}
+
+/// An output of a [`BufferFn`].
+#[derive(Debug)]
+pub struct BufferMut<'a> {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its shape; dense and row-major.
+    pub shape: &'a Shape,
+    /// Its elements' bytes, aligned for `dtype`.
+    pub bytes: &'a mut [u8],
+}
+
+impl<'a> BufferRef<'a> {
+    /// The elements, if they are of this type.
+    pub fn as_slice<T: Element>(&self) -> Result<&'a [T], DTypeError> {
+        tracewell_array::cast_slice(self.dtype, self.bytes)
+    }
+}
+
+impl BufferMut<'_> {
+    /// The elements to fill, if they are of this type.
+    pub fn as_mut_slice<T: Element>(&mut self) -> Result<&mut [T], DTypeError> {
+        tracewell_array::cast_slice_mut(self.dtype, self.bytes)
+    }
+}
+
+impl Custom {
+    /// Makes a function callable from kernels.
+    pub fn new(function: impl BufferFn + 'static) -> Custom {
+        Custom { function: Arc::new(function) }
+    }
+
+    /// The function itself.
+    pub fn function(&self) -> &dyn BufferFn {
+        &*self.function
+    }
+
+    fn address(&self) -> usize {
+        Arc::as_ptr(&self.function).cast::<u8>() as usize
+    }
+}
+
+impl PartialEq for Custom {
+    fn eq(&self, other: &Custom) -> bool {
+        self.address() == other.address() && self.function.name() == other.function.name()
+    }
+}
+
+impl Eq for Custom {}
+
+impl Hash for Custom {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.address().hash(state);
+        self.function.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Custom({})", self.function.name())
+    }
+}

@@ -1,0 +1,194 @@
+//! Exponentials.
+//!
+//! `e^x = 2^k e^r` with `k = round(x / ln 2)` and `|r| <= ln 2 / 2`: the product `k ln 2` is subtracted in two
+//! parts, the first exactly, and `e^r = 1 + r + r² q(r)` with a polynomial `q`.
+
+use std::f64::consts::LOG2_E;
+
+use super::float::{LN_2, Math, Pair};
+use crate::build::KernelBuilder;
+use crate::ir::Value;
+
+/// `q` for `f32`: relative error of `e^r` 2^-28.
+const EXP_F32: [f64; 5] = [
+    0.4999999403953552,
+    0.16666516661643982,
+    0.04166809841990471,
+    0.008369204588234425,
+    0.0013839651364833117,
+];
+
+/// `q` for `f64`: relative error of `e^r` 2^-63.
+const EXP_F64: [f64; 11] = [
+    0.5,
+    0.16666666666666688,
+    0.041666666666666824,
+    0.008333333333313877,
+    0.0013888888888778186,
+    0.0001984126990342304,
+    2.4801587557483768e-05,
+    2.7557228627166215e-06,
+    2.755707065822018e-07,
+    2.5113951131831245e-08,
+    2.097634795020302e-09,
+];
+
+/// `q` of `2^r = 1 + r q(r)` for `f32`: relative error 2^-27.
+const EXP2_F32: [f64; 6] = [
+    0.6931472420692444,
+    0.24022655189037323,
+    0.05550272390246391,
+    0.009617074392735958,
+    0.0013417861191555858,
+    0.00015818432439118624,
+];
+
+/// `q` of `2^r = 1 + r q(r)` for `f64`: relative error 2^-59.
+const EXP2_F64: [f64; 12] = [
+    0.6931471805599453,
+    0.2402265069591007,
+    0.05550410866482337,
+    0.00961812910763025,
+    0.0013333558146020577,
+    0.0001540353038907104,
+    1.5252734194095903e-05,
+    1.321549088756403e-06,
+    1.0177915811508926e-07,
+    7.053231181740094e-09,
+    4.476395105074279e-10,
+    2.818944672252446e-11,
+];
+
+/// `x` as `k ln 2 + r`.
+pub(super) struct Reduced {
+    /// `k` in both forms of [`Math::round`].
+    pub(super) k: (Value, Value),
+    /// `r`, and what rounding it lost.
+    pub(super) r: Pair,
+    /// `r² q(r)`
+    pub(super) tail: Value,
+}
+
+impl Math<'_> {
+    /// The reduction, for an `x` that is clamped to where `2^k` makes sense.
+    pub(super) fn exp_reduce(&mut self, x: Value) -> Reduced {
+        let (shifted, k) = self.round(x, LOG2_E);
+        let ln2 = self.split(LN_2);
+        let exact = self.fnma(k, ln2.hi, x);
+        let r = self.fnma(k, ln2.lo, exact);
+        let lost = self.sub(exact, r);
+        let lost = self.fnma(k, ln2.lo, lost);
+        let q = self.poly_of(r, &EXP_F32, &EXP_F64);
+        let square = self.mul(r, r);
+        Reduced { k: (shifted, k), r: Pair { hi: r, lo: lost }, tail: self.mul(square, q) }
+    }
+
+    /// `x` where the exponential neither overflows nor underflows by much, else the nearest such number.
+    pub(super) fn exp_clamp(&mut self, x: Value) -> Value {
+        let (lo, hi) = self.pick((-104.0, 89.0), (-746.0, 710.0));
+        let x = self.at_most(x, hi);
+        self.at_least(x, lo)
+    }
+
+    pub(super) fn exp(&mut self, x: Value) -> Value {
+        let x = self.exp_clamp(x);
+        let Reduced { k, r, tail } = self.exp_reduce(x);
+        let one = self.c(1.0);
+        let p = self.add(r.hi, tail);
+        let p = self.add(one, p);
+        self.ldexp(p, k)
+    }
+
+    /// `e^x` of a clamped sum.
+    pub(super) fn exp_pair(&mut self, x: Pair) -> Value {
+        let Reduced { k, r, tail } = self.exp_reduce(x.hi);
+        let one = self.c(1.0);
+        let sum = self.fast_two_sum(one, r.hi);
+        let small = self.add(r.lo, x.lo);
+        // e^(r + small) = e^r + e^r small.
+        let about = self.add(sum.hi, tail);
+        let small = self.fma(small, about, sum.lo);
+        let p = self.add(tail, small);
+        let p = self.add(sum.hi, p);
+        self.ldexp(p, k)
+    }
+
+    /// `e^x - 1` for `x` clamped by the caller to where `2^k` is normal. The low part is up to a tenth of the
+    /// high part.
+    pub(super) fn expm1_pair(&mut self, x: Value) -> Pair {
+        let reduced = self.exp_reduce(x);
+        let power = self.exp2_int(reduced.k.0);
+        self.expm1_scaled(reduced, power, 1.0)
+    }
+
+    /// Half of `e^x - 1`: `2^(k-1)` does not overflow where `2^k` does.
+    fn expm1_half(&mut self, x: Value) -> Pair {
+        let reduced = self.exp_reduce(x);
+        let (bits, one) = (self.bits(reduced.k.0), self.int(1));
+        let bits = self.sub(bits, one);
+        let power = self.exp2_bits(bits);
+        self.expm1_scaled(reduced, power, 0.5)
+    }
+
+    /// `power (1 + r + tail) - scale` for `power = 2^k scale`: the large parts first.
+    fn expm1_scaled(&mut self, reduced: Reduced, power: Value, scale: f64) -> Pair {
+        let Reduced { r, tail, .. } = reduced;
+        let scale = self.c(scale);
+        // Zero, or at least as large as the other part: the sum is exact.
+        let whole = self.sub(power, scale);
+        let part = self.mul(power, r.hi);
+        let sum = self.fast_two_sum(whole, part);
+        let tail = self.add(r.lo, tail);
+        Pair { hi: sum.hi, lo: self.fma(power, tail, sum.lo) }
+    }
+}
+
+/// `e^x`, at most 1 ulp.
+pub fn exp(b: &mut KernelBuilder, x: Value) -> Value {
+    Math::new(b, x).exp(x)
+}
+
+/// `2^x`, at most 1 ulp: `k = round(x)`, `2^r = 1 + r q(r)` for the rest.
+pub fn exp2(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let (lo, hi) = m.pick((-151.0, 129.0), (-1076.0, 1025.0));
+    let x = m.at_most(x, hi);
+    let x = m.at_least(x, lo);
+    let k = m.round(x, 1.0);
+    let r = m.sub(x, k.1);
+    let q = m.poly_of(r, &EXP2_F32, &EXP2_F64);
+    let one = m.c(1.0);
+    let p = m.fma(r, q, one);
+    m.ldexp(p, k)
+}
+
+/// `e^x - 1`, at most 1 ulp: `2^k - 1 + 2^k (e^r - 1)` with the rounding errors carried along.
+pub fn expm1(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    // Below, the result rounds to -1; above, it is infinite.
+    let (lo, hi) = m.pick((-18.0, 89.0), (-40.0, 710.0));
+    let clamped = m.at_most(x, hi);
+    let clamped = m.at_least(clamped, lo);
+    let y = m.expm1_half(clamped);
+    let y = m.join(y);
+    let y = m.add(y, y);
+    // Halving would cost a subnormal its last bit, and the sum a zero its sign.
+    let magnitude = m.abs(x);
+    let tiny = m.pick(f64::from(f32::EPSILON) / 4.0, f64::EPSILON / 4.0);
+    let tiny = m.below(magnitude, tiny);
+    m.select(tiny, x, y)
+}
+
+/// `1 / (1 + e^-x)`, at most 1.5 ulp: from `e^-|x|`, which cannot overflow, with the rounding of the sum undone.
+pub fn logistic(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let negated = m.neg(magnitude);
+    let e = m.exp(negated);
+    let (one, zero) = (m.c(1.0), m.c(0.0));
+    let denominator = m.fast_two_sum(one, e);
+    let negative = m.below(x, 0.0);
+    let numerator = m.select(negative, e, one);
+    let y = m.quotient(Pair { hi: numerator, lo: zero }, denominator);
+    m.join(y)
+}

@@ -1,0 +1,423 @@
+//! Checks that need the lengths of buffers and the values of sizes: bounds, and iterations that do not meet.
+
+use std::collections::BTreeMap;
+
+use tracewell_array::{DType, Literal};
+
+use super::{Access, Names, all_accesses, own_accesses};
+use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value};
+use crate::op::Op;
+use crate::text::{buffer_name, inner_regions};
+
+/// More accesses of one buffer with different indices are not compared with each other, but refused.
+const MAX_COMPARED: usize = 2000;
+
+/// An error at a statement.
+pub(super) struct Fault {
+    /// The number of the statement, in the order of the text.
+    pub(super) stmt: usize,
+    /// The first line of the statement.
+    pub(super) head: String,
+    pub(super) message: String,
+}
+
+/// A parameter that a launch stores to and one that it loads from, which may be the same memory although they
+/// are different slots: nothing may be loaded that was stored.
+pub(super) type InPlace = (BufferId, BufferId);
+
+/// Checks a kernel that is right in itself. The error is one of the launch as a whole.
+pub(super) fn check(
+    kernel: &Kernel,
+    lens: &[usize],
+    sizes: &[i64],
+    in_place: &[InPlace],
+) -> Result<Vec<Fault>, String> {
+    if lens.len() != kernel.params.len() {
+        return Err(format!("{} buffers are given, not {}", lens.len(), kernel.params.len()));
+    }
+    if sizes.len() != kernel.sizes {
+        return Err(format!("{} sizes are given, not {}", sizes.len(), kernel.sizes));
+    }
+    let lens: Vec<usize> = lens.iter().copied().chain(kernel.locals.iter().map(|local| local.len)).collect();
+    let mut uses = vec![0; lens.len()];
+    for access in all_accesses(&kernel.body) {
+        uses[access.buffer.0 as usize] += 1;
+    }
+    let mut checker = Checker {
+        kernel,
+        names: Names::of(kernel),
+        lens,
+        uses,
+        sizes,
+        in_place,
+        count: 0,
+        order: vec![0; kernel.values.len()],
+        defined: 0,
+        ranges: vec![None; kernel.values.len()],
+        accesses: Vec::new(),
+        faults: Vec::new(),
+    };
+    checker.region(&kernel.body, true);
+    Ok(checker.faults)
+}
+
+/// Whether all accesses of two buffers have the same index, so that they may be one piece of memory.
+pub(super) fn same_index(kernel: &Kernel, a: BufferId, b: BufferId) -> bool {
+    let accesses = all_accesses(&kernel.body);
+    let mut indices = accesses.iter().filter(|access| [a, b].contains(&access.buffer)).map(|access| access.index);
+    let Some(first) = indices.next() else { return true };
+    first.is_some() && indices.all(|index| index == first)
+}
+
+/// Whether every load of a buffer stands before every store to another.
+pub(super) fn loads_before_stores(kernel: &Kernel, (stored, loaded): InPlace) -> bool {
+    let accesses = all_accesses(&kernel.body);
+    let last_load = accesses.iter().filter(|a| a.buffer == loaded).map(|a| a.number).max();
+    let first_store = accesses.iter().filter(|a| a.buffer == stored && a.stores).map(|a| a.number).min();
+    !matches!((last_load, first_store), (Some(load), Some(store)) if load >= store)
+}
+
+/// All values from the first to the second, both included.
+type Range = (i128, i128);
+
+struct Checker<'a> {
+    kernel: &'a Kernel,
+    names: Names<'a>,
+    /// Of all buffers.
+    lens: Vec<usize>,
+    /// How many accesses each buffer has in the whole kernel.
+    uses: Vec<usize>,
+    sizes: &'a [i64],
+    in_place: &'a [InPlace],
+    /// How many statements have been seen.
+    count: usize,
+    /// When each value was defined, counted by definitions.
+    order: Vec<usize>,
+    defined: usize,
+    /// What is known about each value.
+    ranges: Vec<Option<Range>>,
+    /// Every access so far, and whether it can be reached.
+    accesses: Vec<(Access<'a>, bool)>,
+    faults: Vec<Fault>,
+}
+
+/// An index under the sizes of this launch: `offset + Σ stride × value`, each value once, no stride 0.
+struct Affine {
+    offset: i128,
+    terms: BTreeMap<Value, i128>,
+}
+
+impl<'a> Checker<'a> {
+    fn fault(&mut self, stmt: &Stmt, number: usize, message: String) {
+        let head = self.names.head(stmt);
+        self.faults.push(Fault { stmt: number, head, message });
+    }
+
+    fn define(&mut self, value: Value, range: Option<Range>) {
+        self.defined += 1;
+        self.order[value.0 as usize] = self.defined;
+        self.ranges[value.0 as usize] = range;
+    }
+
+    fn size(&self, size: Size) -> i128 {
+        i128::from(size.get(self.sizes))
+    }
+
+    fn region(&mut self, region: &'a Region, reached: bool) {
+        for stmt in &region.stmts {
+            let number = self.count;
+            self.count += 1;
+            self.stmt(stmt, number, reached);
+        }
+    }
+
+    fn stmt(&mut self, stmt: &'a Stmt, number: usize, reached: bool) {
+        for access in own_accesses(stmt, number) {
+            if reached && let Some(index) = access.index {
+                self.bounds(stmt, number, access.buffer, index);
+            }
+            self.accesses.push((access, reached));
+        }
+        match stmt {
+            Stmt::Op { out, op, .. } => {
+                let range = self.op_range(*op);
+                self.define(*out, range);
+            }
+            Stmt::Load { out, .. } => self.define(*out, None),
+            Stmt::Store { .. } => {}
+            Stmt::Each { var, extent, body } | Stmt::Reduce { var, extent, body, .. } => {
+                let parallel = matches!(stmt, Stmt::Each { .. });
+                self.counted(stmt, number, *var, self.size(*extent), body, reached, parallel);
+            }
+            Stmt::For { var, extent, carries, body } => {
+                carries.iter().for_each(|carry| self.define(carry.inside, None));
+                self.counted(stmt, number, *var, self.size(*extent), body, reached, false);
+            }
+            Stmt::While { .. } | Stmt::If { .. } => {
+                let start = self.accesses.len();
+                if let Stmt::While { carries, .. } = stmt {
+                    carries.iter().for_each(|carry| self.define(carry.inside, None));
+                }
+                for inner in inner_regions(stmt) {
+                    self.region(inner, reached);
+                }
+                if reached && matches!(stmt, Stmt::While { .. }) && !self.shared_in_place(start).is_empty() {
+                    self.fault(stmt, number, "a `while` loads what it stored in place".to_owned());
+                }
+            }
+            Stmt::Call { call, buffers } if reached => {
+                for ((_, shape), buffer) in call.inputs.iter().chain(&call.outputs).zip(buffers) {
+                    let len = self.lens[buffer.0 as usize];
+                    if shape.checked_len() != Some(len) {
+                        let name = buffer_name(*buffer);
+                        self.fault(stmt, number, format!("`{name}` has {len} elements, not those of {shape}"));
+                    }
+                }
+            }
+            Stmt::Call { .. } => {}
+        }
+        match stmt {
+            Stmt::For { carries, .. } | Stmt::While { carries, .. } => {
+                carries.iter().for_each(|carry| self.define(carry.out, None));
+            }
+            Stmt::Reduce { accumulators, .. } => {
+                accumulators.iter().for_each(|accumulator| self.define(accumulator.out, None));
+            }
+            Stmt::If { outs, .. } => outs.iter().for_each(|&out| self.define(out, None)),
+            _ => {}
+        }
+    }
+
+    /// What is known about the result of an operation: as much as indices need, not as much as could be.
+    fn op_range(&self, op: Op) -> Option<Range> {
+        match op {
+            Op::Const(literal) if literal.dtype() == DType::I64 => exactly(literal),
+            Op::Size(id) => Some(self.size(Size::Param(id))).map(|n| (n, n)),
+            Op::Clamp(size) => Some((0, (self.size(size) - 1).max(0))),
+            _ => None,
+        }
+    }
+
+    /// A loop over `0..extent`.
+    #[expect(clippy::too_many_arguments, reason = "the parts of three kinds of statement")]
+    fn counted(
+        &mut self,
+        stmt: &'a Stmt,
+        number: usize,
+        var: Value,
+        extent: i128,
+        body: &'a Region,
+        reached: bool,
+        parallel: bool,
+    ) {
+        let start = self.accesses.len();
+        self.define(var, Some((0, (extent - 1).max(0))));
+        let outside = self.defined;
+        self.region(body, reached && extent > 0);
+        if !reached || extent < 2 {
+            return;
+        }
+        let this = Loop { var, extent, outside };
+        if parallel {
+            self.independent(&this, start);
+        } else if self.shared_in_place(start).into_iter().any(|buffer| !self.apart(&this, start, buffer)) {
+            self.fault(stmt, number, "an iteration loads what another one stored in place".to_owned());
+        }
+    }
+
+    /// The affine form of an index.
+    fn affine(&self, index: &Index) -> Option<Affine> {
+        let mut affine = Affine { offset: self.size(index.offset), terms: BTreeMap::new() };
+        for &(value, stride) in &index.terms {
+            let sum = affine.terms.entry(value).or_insert(0);
+            *sum = sum.checked_add(self.size(stride))?;
+        }
+        affine.terms.retain(|_, stride| *stride != 0);
+        Some(affine)
+    }
+
+    /// The values an index takes; the error names what is not known.
+    fn index_range(&self, index: &Index) -> Result<Range, String> {
+        let overflow = || "the index overflows".to_owned();
+        let affine = self.affine(index).ok_or_else(overflow)?;
+        let mut sum = (affine.offset, affine.offset);
+        for (value, stride) in affine.terms {
+            let Some(range) = self.ranges[value.0 as usize] else {
+                let name = self.names.value(value);
+                return Err(format!("the index is not proved to be inside: clamp `{name}`"));
+            };
+            sum = scaled(range, stride).and_then(|term| plus(sum, term)).ok_or_else(overflow)?;
+        }
+        Ok(sum)
+    }
+
+    fn bounds(&mut self, stmt: &Stmt, number: usize, buffer: BufferId, index: &Index) {
+        let len = self.lens[buffer.0 as usize];
+        let message = match self.index_range(index) {
+            Err(message) => message,
+            Ok((low, high)) => {
+                let outside = if low < 0 { low } else { high };
+                match usize::try_from(outside) {
+                    Ok(high) if high < len => return,
+                    _ => format!("reaches element {outside} of `{}`, which has {len}", buffer_name(buffer)),
+                }
+            }
+        };
+        self.fault(stmt, number, message);
+    }
+
+    /// Checks that the iterations of an `each` do not meet in any buffer.
+    fn independent(&mut self, each: &Loop, start: usize) {
+        let mut buffers: Vec<BufferId> =
+            self.accesses[start..].iter().filter(|(a, _)| a.stores).map(|(a, _)| a.buffer).collect();
+        buffers.sort();
+        buffers.dedup();
+        for buffer in buffers {
+            let mut inside = self.accesses[start..].iter().filter(|(a, _)| a.buffer == buffer);
+            let private = buffer.0 as usize >= self.kernel.params.len()
+                && inside.clone().count() == self.uses[buffer.0 as usize];
+            if private || self.apart(each, start, buffer) {
+                continue;
+            }
+            if let Some((store, _)) = inside.find(|(a, reached)| a.stores && *reached) {
+                let (stmt, number) = (store.stmt, store.number);
+                let (var, name) = (self.names.value(each.var), buffer_name(buffer));
+                self.fault(stmt, number, format!("iterations of `each {var}` may meet in `{name}`"));
+            }
+        }
+    }
+
+    /// The buffers loaded in place whose partner is stored to since `start`.
+    fn shared_in_place(&self, start: usize) -> Vec<BufferId> {
+        let accesses = &self.accesses[start..];
+        let uses = |buffer, stores| accesses.iter().any(|(a, _)| a.buffer == buffer && a.stores == stores);
+        self.in_place.iter().filter(|(s, l)| uses(*s, true) && uses(*l, false)).map(|(s, _)| *s).collect()
+    }
+
+    /// Whether no two iterations touch the same place of a buffer where one of them stores.
+    fn apart(&self, this: &Loop, start: usize, buffer: BufferId) -> bool {
+        let mut accesses: Vec<&Access<'_>> = Vec::new();
+        for (access, _) in self.accesses[start..].iter().filter(|(a, reached)| *reached && a.buffer == buffer) {
+            if !accesses.iter().any(|a| a.index == access.index && a.stores >= access.stores) {
+                accesses.push(access);
+            }
+            if accesses.len() > MAX_COMPARED {
+                return false;
+            }
+        }
+        accesses.iter().enumerate().all(|(i, a)| {
+            accesses[i..].iter().all(|b| !(a.stores || b.stores) || self.never_meet(this, a, b) == Some(true))
+        })
+    }
+
+    /// Whether two accesses in different iterations of a loop never touch the same place. `None` if the
+    /// numbers are too large to tell. An index without a proof has an error of its own and none here.
+    fn never_meet(&self, this: &Loop, a: &Access<'_>, b: &Access<'_>) -> Option<bool> {
+        let (Some(a), Some(b)) = (a.index, b.index) else { return Some(false) };
+        let (a, b) = (self.affine(a)?, self.affine(b)?);
+        // They meet where b's index minus a's is 0. The terms of that difference, by stride.
+        let mut constant = b.offset.checked_sub(a.offset)?;
+        let mut terms: BTreeMap<i128, Range> = BTreeMap::new();
+        let mut term = |stride: i128, range: Range| {
+            let range = if stride < 0 { (-range.1, -range.0) } else { range };
+            let sum = terms.entry(stride.checked_abs()?).or_insert((0, 0));
+            *sum = plus(*sum, range)?;
+            Some(())
+        };
+        let mut distance = None;
+        let mut values: Vec<Value> = a.terms.keys().chain(b.terms.keys()).copied().collect();
+        values.sort();
+        values.dedup();
+        for value in values {
+            let stride = |of: &Affine| of.terms.get(&value).copied().unwrap_or(0);
+            let (in_a, in_b) = (stride(&a), stride(&b));
+            let Some(range) = self.ranges[value.0 as usize] else { return Some(true) };
+            if value == this.var && in_a == in_b {
+                distance = Some(in_a.checked_abs()?);
+            } else if value == this.var || self.order[value.0 as usize] > this.outside {
+                // Each iteration has its own.
+                term(in_b, range)?;
+                term(in_a.checked_neg()?, range)?;
+            } else {
+                // The same value in both.
+                term(in_b.checked_sub(in_a)?, range)?;
+            }
+        }
+        terms.remove(&0);
+        // Terms with a single value belong to the constant.
+        for (stride, (low, high)) in &mut terms {
+            if low == high {
+                constant = constant.checked_add(stride.checked_mul(*low)?)?;
+                (*low, *high) = (0, 0);
+            }
+        }
+        let mut terms: Vec<Term> =
+            terms.into_iter().map(|(stride, range)| Term { stride, range, distance: false }).collect();
+        if let Some(stride) = distance {
+            terms.push(Term { stride, range: (1 - this.extent, this.extent - 1), distance: true });
+        }
+        Some(!solvable(constant, terms)?)
+    }
+}
+
+/// A loop whose iterations are compared.
+struct Loop {
+    var: Value,
+    extent: i128,
+    /// Values defined later than this are defined inside.
+    outside: usize,
+}
+
+/// `stride × x` for an `x` in a range; not 0 if it is the distance of two iterations.
+struct Term {
+    stride: i128,
+    range: Range,
+    distance: bool,
+}
+
+/// Whether `constant + Σ terms = 0` may have a solution: `false` is a proof that there is none.
+///
+/// From the largest stride to the smallest: what the smaller terms can reach leaves few values for the
+/// largest. If none, there is no solution; if one, it is put in; if several, we give up. With row-major
+/// indices the smaller terms reach less than the larger stride, so one value is left each time.
+fn solvable(mut constant: i128, mut terms: Vec<Term>) -> Option<bool> {
+    terms.sort_by_key(|term| term.stride);
+    while let Some(Term { stride, range, distance }) = terms.pop() {
+        let mut rest = (constant, constant);
+        for term in &terms {
+            rest = plus(rest, scaled(term.range, term.stride)?)?;
+        }
+        let mut low = range.0.max(rest.1.checked_neg()?.div_euclid(stride));
+        // Rounded up.
+        if low.checked_mul(stride)? < rest.1.checked_neg()? {
+            low += 1;
+        }
+        let mut high = range.1.min(rest.0.checked_neg()?.div_euclid(stride));
+        if distance {
+            low += i128::from(low == 0);
+            high -= i128::from(high == 0);
+        }
+        if low > high {
+            return Some(false);
+        }
+        if low < high {
+            return Some(true);
+        }
+        constant = constant.checked_add(stride.checked_mul(low)?)?;
+    }
+    Some(constant == 0)
+}
+
+fn exactly(literal: Literal) -> Option<Range> {
+    let n = i128::from(literal.as_i64());
+    Some((n, n))
+}
+
+fn plus(a: Range, b: Range) -> Option<Range> {
+    Some((a.0.checked_add(b.0)?, a.1.checked_add(b.1)?))
+}
+
+fn scaled(range: Range, by: i128) -> Option<Range> {
+    let (a, b) = (range.0.checked_mul(by)?, range.1.checked_mul(by)?);
+    Some((a.min(b), a.max(b)))
+}

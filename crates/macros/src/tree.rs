@@ -1,0 +1,136 @@
+//! `#[derive(Tree)]`: the four walks over the arrays in a value.
+
+use crate::shape::{Field, Shape, Variant, match_self};
+use crate::types;
+use proc_macro2::{Literal, TokenStream};
+use quote::quote;
+use syn::DeriveInput;
+
+/// Derives `Tree`.
+pub(crate) fn derive(input: TokenStream) -> TokenStream {
+    match syn::parse2::<DeriveInput>(input) {
+        Ok(input) => implement(Shape::new(input)),
+        Err(error) => error.to_compile_error(),
+    }
+}
+
+fn implement(mut shape: Shape) -> TokenStream {
+    shape.reject_lifetimes("a tree owns its arrays: a type with lifetimes cannot be one");
+    reject_plain_fields(&mut shape);
+    let errors = shape.mistakes.to_compile_errors();
+    let private = &shape.private;
+    let header = shape.header(quote!(Tree), |field| match field.is_static {
+        true => quote!(#private::Static),
+        false => quote!(#private::Tree),
+    });
+    // With mistakes there still is an implementation, so that uses of the type are not wrong as well.
+    let bodies = match shape.mistakes.is_empty() {
+        true => [visit(&shape), rebuild(&shape), structure(&shape), describe(&shape)],
+        false => [(); 4].map(|()| quote!(::core::panic!("this type has mistakes"))),
+    };
+    let [visit, rebuild, structure, describe] = bodies;
+    quote! {
+        #errors
+        #header {
+            fn visit<'__tracewell>(
+                &'__tracewell self,
+                __leaf: &mut dyn ::core::ops::FnMut(&'__tracewell #private::Array),
+            ) {
+                #visit
+            }
+
+            fn rebuild(&self, __leaf: &mut dyn ::core::ops::FnMut(&#private::Array) -> #private::Array) -> Self {
+                #rebuild
+            }
+
+            fn structure(&self, __key: &mut #private::Key) {
+                #structure
+            }
+
+            fn describe(&self, __path: &mut #private::Path, __leaf: &mut dyn ::core::ops::FnMut(&#private::Path)) {
+                #describe
+            }
+        }
+    }
+}
+
+/// A plain Rust type without a mark is the commonest mistake, so it gets an answer of its own.
+fn reject_plain_fields(shape: &mut Shape) {
+    for field in shape.variants.iter().flat_map(|variant| &variant.fields).filter(|field| !field.is_static) {
+        if let Some(plain) = types::plain(&field.ty) {
+            let name = plain.name;
+            let or_array = if plain.is_number() { ", or make it an `Array`" } else { "" };
+            let message = format!("`{name}` is a plain Rust type: mark the field `#[tree(static)]`{or_array}");
+            shape.mistakes.add(name, message);
+        }
+    }
+}
+
+fn visit(shape: &Shape) -> TokenStream {
+    match_self(shape, |(_, variant)| {
+        let calls = trees(variant).map(|field| call(shape, field, quote!(visit), quote!(__leaf)));
+        quote!(#(#calls)*)
+    })
+}
+
+fn rebuild(shape: &Shape) -> TokenStream {
+    let Shape { private, .. } = shape;
+    match_self(shape, |(_, variant)| {
+        variant.write(variant.fields.iter().map(|field| {
+            let Field { ty, binding, .. } = field;
+            let value = match field.is_static {
+                // `Static` includes `Clone`. Naming it here too makes its lack one error instead of two.
+                true => quote!({
+                    let _ = <#ty as #private::Static>::key;
+                    <#ty as ::core::clone::Clone>::clone(#binding)
+                }),
+                false => quote!(<#ty as #private::Tree>::rebuild(#binding, __leaf)),
+            };
+            (field, value)
+        }))
+    })
+}
+
+fn structure(shape: &Shape) -> TokenStream {
+    let Shape { private, .. } = shape;
+    let variants = match_self(shape, |(index, variant)| {
+        let index = Literal::usize_unsuffixed(index);
+        let index = variant.name.as_ref().map(|_| quote!(__key.word(#index);));
+        let statics = variant.fields.iter().filter(|field| field.is_static).map(|Field { ty, binding, .. }| {
+            quote!(<#ty as #private::Static>::key(#binding, __key);)
+        });
+        let trees = trees(variant).map(|field| call(shape, field, quote!(structure), quote!(__key)));
+        quote!(#index #(#statics)* #(#trees)*)
+    });
+    quote!(__key.node::<Self>(); #variants)
+}
+
+fn describe(shape: &Shape) -> TokenStream {
+    match_self(shape, |(_, variant)| {
+        let fields = trees(variant).map(|field| {
+            let name = field.name();
+            let call = call(shape, field, quote!(describe), quote!(__path, __leaf));
+            quote!(__path.field(#name, |__path| { #call });)
+        });
+        let fields = quote!(#(#fields)*);
+        match &variant.name {
+            Some(name) if !fields.is_empty() => {
+                let name = syn::ext::IdentExt::unraw(name).to_string();
+                quote!(__path.variant(#name, |__path| { #fields });)
+            }
+            _ => fields,
+        }
+    })
+}
+
+fn trees(variant: &Variant) -> impl Iterator<Item = &Field> {
+    variant.fields.iter().filter(|field| !field.is_static)
+}
+
+/// Calls a method of `Tree` on a field. The type is spelled out: then all four methods fail with the same words at the
+/// same place if it is no tree, and the compiler shows them as one error.
+fn call(shape: &Shape, field: &Field, method: TokenStream, arguments: TokenStream) -> TokenStream {
+    let Shape { private, .. } = shape;
+    let Field { ty, binding, .. } = field;
+    quote!(<#ty as #private::Tree>::#method(#binding, #arguments);)
+}

@@ -1,0 +1,398 @@
+//! Running a program: memory for every slot, then its steps in order.
+//!
+//! Everything that does not depend on the inputs is decided when the executable is made. A run checks the
+//! inputs, makes one table of addresses, and calls machine code.
+#![allow(unsafe_code, reason = "machine code works on addresses")]
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use tracewell_array::{DType, Shape, Tensor};
+use tracewell_codegen::Entry;
+use tracewell_kernel::{LibraryCall, Program, Role, SlotId, Step, verify_program};
+
+use crate::cache::{CompiledKernel, compiled};
+use crate::error::{BuildError, RunError};
+use crate::library::{self, Context};
+use crate::memory::{Arenas, scratch};
+use crate::{pool, split};
+
+/// An argument of a run.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// Only read.
+    Lent(&'a Tensor),
+    /// Given away: if nobody else refers to its memory, a result may take it over.
+    Given(Tensor),
+    /// What a run leaves in place of a tensor whose memory a result took over.
+    Taken,
+}
+
+impl Input<'_> {
+    fn tensor(&self) -> Option<&Tensor> {
+        match self {
+            Input::Lent(tensor) => Some(tensor),
+            Input::Given(tensor) => Some(tensor),
+            Input::Taken => None,
+        }
+    }
+}
+
+/// A program with machine code for its kernels. Runs may overlap.
+#[derive(Debug)]
+pub struct Executable {
+    program: Program,
+    /// The slot, dtype and length of each input, by its number.
+    inputs: Vec<(usize, DType, usize)>,
+    /// The slots that each run makes.
+    outputs: Vec<Output>,
+    temps: Vec<Temp>,
+    constants: Vec<(usize, Constant)>,
+    steps: Vec<Action>,
+    results: Vec<Answer>,
+    arenas: Arenas,
+    guard: bool,
+    /// Keeps the machine code that `steps` points into.
+    kernels: Vec<Arc<CompiledKernel>>,
+}
+
+/// A slot made by each run.
+#[derive(Debug)]
+struct Output {
+    slot: usize,
+    dtype: DType,
+    shape: Shape,
+    reuse: Option<usize>,
+}
+
+#[derive(Debug)]
+struct Temp {
+    slot: usize,
+    dtype: DType,
+    len: usize,
+    offset: usize,
+}
+
+/// The address of a tensor that the program holds.
+#[derive(Clone, Copy, Debug)]
+struct Constant(*mut u8);
+
+// SAFETY: a constant is never written, as a rule of the verifier, so threads may share its address.
+unsafe impl Send for Constant {}
+// SAFETY: as above.
+unsafe impl Sync for Constant {}
+
+/// Where a result comes from.
+#[derive(Debug)]
+enum Answer {
+    /// The output of that number.
+    Output(usize, Shape),
+    Input(usize, Shape),
+    Constant(Tensor),
+}
+
+/// A step, ready to run.
+#[derive(Debug)]
+enum Action {
+    Launch(Launch),
+    Call { call: LibraryCall, slots: Vec<usize> },
+}
+
+#[derive(Debug)]
+struct Launch {
+    kernel: usize,
+    entry: Entry,
+    slots: SmallVec<[usize; 8]>,
+    sizes: SmallVec<[i64; 4]>,
+    /// The iterations that may be split, and into how many parts.
+    extent: i64,
+    parts: usize,
+}
+
+/// The address of every slot during a run.
+type Addresses = SmallVec<[*mut u8; 16]>;
+
+impl Executable {
+    /// Checks a program and compiles its kernels. Results get these shapes.
+    pub fn new(program: Program, result_shapes: Vec<Shape>) -> Result<Executable, BuildError> {
+        verify_program(&program).map_err(BuildError::Invalid)?;
+        if result_shapes.len() != program.results.len() {
+            return Err(BuildError::Shapes { result: program.results.len(), shape: None });
+        }
+        for (result, (&slot, shape)) in program.results.iter().zip(&result_shapes).enumerate() {
+            if shape.checked_len() != Some(program.slot(slot).len) {
+                return Err(BuildError::Shapes { result, shape: Some(shape.clone()) });
+            }
+        }
+        let kernels = compiled(&program.kernels)?;
+        let mut made = Executable {
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+            temps: Vec::new(),
+            constants: Vec::new(),
+            steps: Vec::new(),
+            results: Vec::new(),
+            arenas: Arenas::default(),
+            guard: std::env::var_os("TRACEWELL_GUARD").is_some_and(|value| value == "1"),
+            kernels,
+            program,
+        };
+        made.plan_slots(&result_shapes);
+        made.steps = made.program.steps.iter().map(|step| made.plan_step(step)).collect();
+        made.results = made.plan_results(result_shapes);
+        Ok(made)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The machine code of each kernel of the program.
+    pub fn kernels(&self) -> &[Arc<CompiledKernel>] {
+        &self.kernels
+    }
+
+    fn plan_slots(&mut self, shapes: &[Shape]) {
+        let mut inputs = Vec::new();
+        for (slot, data) in self.program.slots.iter().enumerate() {
+            match &data.role {
+                Role::Input(number) => inputs.push((*number, (slot, data.dtype, data.len))),
+                Role::Output { reuse } => {
+                    let mut results = self.program.results.iter().zip(shapes);
+                    let shape = results.find(|(id, _)| id.0 as usize == slot).map(|(_, shape)| shape.clone());
+                    let shape = shape.unwrap_or_else(|| Shape::from([data.len]));
+                    self.outputs.push(Output { slot, dtype: data.dtype, shape, reuse: *reuse });
+                }
+                Role::Temp { offset } => {
+                    self.temps.push(Temp { slot, dtype: data.dtype, len: data.len, offset: *offset });
+                }
+                Role::Constant(tensor) => self.constants.push((slot, Constant(tensor.as_ptr().cast_mut()))),
+            }
+        }
+        // The verifier has seen that the numbers are 0, 1, ….
+        inputs.sort_by_key(|(number, _)| *number);
+        self.inputs = inputs.into_iter().map(|(_, input)| input).collect();
+    }
+
+    fn plan_step(&self, step: &Step) -> Action {
+        let slots = |slots: &[SlotId]| slots.iter().map(|id| id.0 as usize).collect::<Vec<_>>();
+        match step {
+            Step::Call { call, slots: ids } => Action::Call { call: call.clone(), slots: slots(ids) },
+            Step::Launch { kernel, slots: ids, sizes, cost } => {
+                let code = &self.kernels[*kernel];
+                let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
+                let nanoseconds = u64::from(*cost).saturating_mul(extent as u64);
+                Action::Launch(Launch {
+                    kernel: *kernel,
+                    entry: code.entry(),
+                    slots: slots(ids).into(),
+                    sizes: sizes.as_slice().into(),
+                    extent,
+                    parts: split::parts(nanoseconds, extent, pool::threads()),
+                })
+            }
+        }
+    }
+
+    fn plan_results(&self, shapes: Vec<Shape>) -> Vec<Answer> {
+        let plan = |(id, shape): (&SlotId, Shape)| {
+            let slot = id.0 as usize;
+            match &self.program.slots[slot].role {
+                Role::Output { .. } => {
+                    let number = self.outputs.iter().position(|output| output.slot == slot);
+                    Answer::Output(number.expect("every output slot was planned"), shape)
+                }
+                Role::Input(number) => Answer::Input(*number, shape),
+                Role::Constant(tensor) => Answer::Constant(reshaped(tensor, &shape)),
+                Role::Temp { .. } => unreachable!("the verifier refuses scratch as a result"),
+            }
+        };
+        self.program.results.iter().zip(shapes).map(plan).collect()
+    }
+
+    /// Runs the program.
+    ///
+    /// A result takes over the memory of a given input where the program allows it and nobody else refers to
+    /// it; [`Input::Taken`] is left in its place.
+    pub fn run(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, RunError> {
+        let mut addresses: Addresses = SmallVec::from_elem(std::ptr::null_mut(), self.program.slots.len());
+        self.place_inputs(inputs, &mut addresses)?;
+        // Results that are inputs are shared now, so that none of them is taken over.
+        let through = self.handed_through(inputs);
+        let made = self.place_outputs(inputs, &mut addresses);
+        for (slot, constant) in &self.constants {
+            addresses[*slot] = constant.0;
+        }
+        let scratch = self.place_temps(&mut addresses);
+        let outcome = self.steps.iter().try_for_each(|step| match step {
+            Action::Launch(launch) => self.launch(launch, &addresses),
+            Action::Call { call, slots } => {
+                let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();
+                // SAFETY: the program verified: buffers have the types of the call, inputs were written before,
+                // outputs are not shared with anything that is read now.
+                unsafe { library::call(call, &buffers) }
+            }
+        });
+        self.keep(scratch);
+        outcome?;
+        Ok(self.answer(made, through))
+    }
+
+    fn place_inputs(&self, inputs: &[Input<'_>], addresses: &mut Addresses) -> Result<(), RunError> {
+        if inputs.len() != self.inputs.len() {
+            return Err(RunError::Count { expected: self.inputs.len(), found: inputs.len() });
+        }
+        for (number, (input, &(slot, dtype, len))) in inputs.iter().zip(&self.inputs).enumerate() {
+            match input.tensor() {
+                Some(tensor) if tensor.dtype() == dtype && tensor.len() == len => {
+                    // Read only, unless an output takes it over.
+                    addresses[slot] = tensor.as_ptr().cast_mut();
+                }
+                tensor => {
+                    let found = tensor.map(|tensor| (tensor.dtype(), tensor.len()));
+                    return Err(RunError::Input { input: number, expected: (dtype, len), found });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn place_outputs(&self, inputs: &mut [Input<'_>], addresses: &mut Addresses) -> SmallVec<[Tensor; 4]> {
+        let place = |output: &Output| {
+            let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| {
+                // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
+                let mut tensor = unsafe { Tensor::uninit(output.dtype, &output.shape) };
+                let address = tensor.unique_ptr().expect("fresh memory is not shared");
+                (tensor, address)
+            });
+            addresses[output.slot] = address;
+            tensor
+        };
+        self.outputs.iter().map(place).collect()
+    }
+
+    /// Scratch for all temporaries. Under guard each gets memory of its own, so that none can reach into another.
+    fn place_temps(&self, addresses: &mut Addresses) -> SmallVec<[Tensor; 1]> {
+        if self.temps.is_empty() {
+            return SmallVec::new();
+        }
+        if self.guard {
+            let place = |temp: &Temp| {
+                let (tensor, address) = scratch(temp.dtype, temp.len);
+                addresses[temp.slot] = address;
+                tensor
+            };
+            return self.temps.iter().map(place).collect();
+        }
+        let (arena, address) = self.arenas.take(self.program.arena);
+        for temp in &self.temps {
+            addresses[temp.slot] = address.wrapping_add(temp.offset);
+        }
+        SmallVec::from_buf([arena])
+    }
+
+    fn keep(&self, scratch: SmallVec<[Tensor; 1]>) {
+        if !self.guard {
+            scratch.into_iter().for_each(|arena| self.arenas.give(arena));
+        }
+    }
+
+    fn launch(&self, launch: &Launch, addresses: &Addresses) -> Result<(), RunError> {
+        let buffers: Addresses = launch.slots.iter().map(|&slot| addresses[slot]).collect();
+        let running = Running { launch, buffers: &buffers, calls: self.kernels[launch.kernel].calls() };
+        if launch.parts == 1 {
+            return running.run(0, launch.extent);
+        }
+        let mut outcomes: SmallVec<[Result<(), RunError>; 8]> = (0..launch.parts).map(|_| Ok(())).collect();
+        pool::scope(|scope| {
+            let running = &running;
+            let mut parts = outcomes.iter_mut().zip(split::ranges(launch.extent, launch.parts));
+            let first = parts.next();
+            for (outcome, (start, end)) in parts {
+                scope.spawn(move |_| *outcome = running.run(start, end));
+            }
+            if let Some((outcome, (start, end))) = first {
+                *outcome = running.run(start, end);
+            }
+        });
+        outcomes.into_iter().collect()
+    }
+
+    fn handed_through(&self, inputs: &[Input<'_>]) -> SmallVec<[Tensor; 4]> {
+        let input = |answer: &Answer| match answer {
+            Answer::Input(number, shape) => inputs[*number].tensor().map(|tensor| reshaped(tensor, shape)),
+            Answer::Output(..) | Answer::Constant(_) => None,
+        };
+        self.results.iter().filter_map(input).collect()
+    }
+
+    fn answer(&self, mut made: SmallVec<[Tensor; 4]>, through: SmallVec<[Tensor; 4]>) -> Vec<Tensor> {
+        let plain = through.is_empty()
+            && made.len() == self.results.len()
+            && self.results.iter().enumerate().all(|(k, answer)| matches!(answer, Answer::Output(n, _) if *n == k));
+        if plain {
+            return made.drain(..).collect();
+        }
+        let mut through = through.into_iter();
+        let answer = |answer: &Answer| match answer {
+            Answer::Output(number, shape) => reshaped(&made[*number], shape),
+            Answer::Input(..) => through.next().expect("every input handed through was cloned"),
+            Answer::Constant(tensor) => tensor.clone(),
+        };
+        self.results.iter().map(answer).collect()
+    }
+}
+
+/// One launch while it runs.
+struct Running<'a> {
+    launch: &'a Launch,
+    buffers: &'a Addresses,
+    calls: &'a [LibraryCall],
+}
+
+// SAFETY: the parts of a launch run different iterations of an `each`, and those touch no common element that one
+// of them writes: a rule of the verifier. The addresses outlive the scope in which threads share them.
+unsafe impl Sync for Running<'_> {}
+
+impl Running<'_> {
+    /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none.
+    fn run(&self, start: i64, end: i64) -> Result<(), RunError> {
+        let mut context = Context::new(self.calls);
+        let context_address = (&raw mut context).cast::<u8>();
+        let (buffers, sizes) = (self.buffers.as_ptr(), self.launch.sizes.as_ptr());
+        // SAFETY: the entry is machine code of this kernel, kept alive by the executable. The launch verified: it
+        // gives as many buffers and sizes as the kernel has, of the right lengths, so every access is inside.
+        let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
+        match context.error {
+            Some(error) if status != 0 => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The memory of a given input that nobody else refers to, as the memory of an output.
+fn taken_over(output: &Output, inputs: &mut [Input<'_>]) -> Option<(Tensor, *mut u8)> {
+    let input = &mut inputs[output.reuse?];
+    let Input::Given(tensor) = input else { return None };
+    if tensor.dtype() != output.dtype || tensor.len() != output.shape.len() {
+        return None;
+    }
+    tensor.unique_ptr()?;
+    let Input::Given(tensor) = std::mem::replace(input, Input::Taken) else { return None };
+    let mut tensor = if *tensor.shape() == output.shape { tensor } else { owned_reshape(tensor, &output.shape) };
+    let address = tensor.unique_ptr()?;
+    Some((tensor, address))
+}
+
+/// The same memory in another shape; the old tensor is gone afterwards.
+fn owned_reshape(tensor: Tensor, shape: &Shape) -> Tensor {
+    reshaped(&tensor, shape)
+}
+
+fn reshaped(tensor: &Tensor, shape: &Shape) -> Tensor {
+    if tensor.shape() == shape {
+        return tensor.clone();
+    }
+    tensor.reshape(shape).expect("shapes were checked when the executable was made")
+}

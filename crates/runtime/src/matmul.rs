@@ -1,0 +1,166 @@
+//! Matrix products.
+//!
+//! Invariant: an element of the result does not depend on the number of threads, nor on which of them made it.
+#![allow(unsafe_code, reason = "operands are strided views of raw memory")]
+
+use gemm::Parallelism;
+use tracewell_array::DType;
+use tracewell_kernel::Gemm;
+
+use crate::pool;
+
+/// Multiply-adds below which one product stays on one thread.
+const PARALLEL: usize = 128 * 128 * 128;
+
+/// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]`
+///
+/// # Safety
+///
+/// Every element that the sizes and strides reach lies inside its buffer, which is aligned for the dtype.
+/// Operands are initialised. While this runs nobody writes to them or uses the result, which overlaps neither.
+pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8) {
+    match gemm.dtype {
+        DType::F32 => {
+            // SAFETY: the caller's promise.
+            unsafe { floats(gemm, a.cast::<f32>(), b.cast::<f32>(), c.cast::<f32>()) }
+        }
+        DType::F64 => {
+            // SAFETY: the caller's promise.
+            unsafe { floats(gemm, a.cast::<f64>(), b.cast::<f64>(), c.cast::<f64>()) }
+        }
+        DType::I64 => {
+            // SAFETY: the caller's promise.
+            unsafe { plain(gemm, a.cast::<i64>(), b.cast::<i64>(), c.cast::<i64>()) }
+        }
+        // Signed and unsigned numbers wrap alike.
+        DType::I32 | DType::U32 => {
+            // SAFETY: the caller's promise.
+            unsafe { plain(gemm, a.cast::<u32>(), b.cast::<u32>(), c.cast::<u32>()) }
+        }
+        DType::U8 => {
+            // SAFETY: the caller's promise.
+            unsafe { plain(gemm, a.cast::<u8>(), b.cast::<u8>(), c.cast::<u8>()) }
+        }
+        DType::Bool => unreachable!("the verifier refuses products of bools"),
+    }
+}
+
+/// What a product needs of its elements.
+trait Number: Copy + Send + Sync + 'static {
+    const ZERO: Self;
+    const ONE: Self;
+    fn add_product(self, a: Self, b: Self) -> Self;
+}
+
+macro_rules! number {
+    ($($t:ident $zero:literal $one:literal |$sum:ident, $a:ident, $b:ident| $body:expr;)*) => {$(
+        impl Number for $t {
+            const ZERO: $t = $zero;
+            const ONE: $t = $one;
+            fn add_product(self, $a: $t, $b: $t) -> $t {
+                let $sum = self;
+                $body
+            }
+        }
+    )*};
+}
+
+number! {
+    f32 0.0 1.0 |sum, a, b| a * b + sum;
+    f64 0.0 1.0 |sum, a, b| a * b + sum;
+    i64 0 1 |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u32 0 1 |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u8 0 1 |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+}
+
+/// An address that may go to another thread.
+#[derive(Clone, Copy)]
+struct Shared<T>(*mut T);
+
+// SAFETY: only `matmul` makes these, and its caller promises that operands are not written and results not used
+// by others; different products of a batch touch different results.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// The address `elements` further on.
+    fn at(self, elements: usize) -> *mut T {
+        self.0.wrapping_add(elements)
+    }
+}
+
+/// # Safety
+///
+/// As for [`matmul`].
+unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
+    let Gemm { batch, m, n, k, .. } = *gemm;
+    let (a, b, c) = (Shared(a.cast_mut()), Shared(b.cast_mut()), Shared(c));
+    let work = m.saturating_mul(n).saturating_mul(k);
+    let product = move |number: usize, parallelism: Parallelism| {
+        let (a, b, c) = (a.at(number * gemm.a[0]), b.at(number * gemm.b[0]), c.at(number * m * n));
+        // SAFETY: the caller's promise, for product `number` of the batch.
+        unsafe { one(gemm, a, b, c, parallelism) }
+    };
+    let threads = pool::threads();
+    if threads == 1 || work.saturating_mul(batch) < PARALLEL {
+        (0..batch).for_each(|number| product(number, Parallelism::None));
+    } else if batch >= 2 * threads {
+        pool::scope(|scope| {
+            let edge = |part: usize| batch * part / threads;
+            for part in 1..threads {
+                scope.spawn(move |_| {
+                    (edge(part)..edge(part + 1)).for_each(|number| product(number, Parallelism::None));
+                });
+            }
+            (0..edge(1)).for_each(|number| product(number, Parallelism::None));
+        });
+    } else {
+        let parallelism = if work < PARALLEL { Parallelism::None } else { Parallelism::Rayon(0) };
+        pool::run(|| (0..batch).for_each(|number| product(number, parallelism)));
+    }
+}
+
+/// One product.
+///
+/// # Safety
+///
+/// As for [`matmul`].
+unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, parallelism: Parallelism) {
+    let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
+    // SAFETY: the caller's promise. The result is not read, so it need not be initialised.
+    unsafe {
+        gemm::gemm(
+            m, n, k, c, 1, n as isize, false, a, a_col as isize, a_row as isize, b, b_col as isize, b_row as isize,
+            T::ZERO, T::ONE, false, false, false, parallelism,
+        );
+    }
+}
+
+/// The plain loops, for integers.
+///
+/// # Safety
+///
+/// As for [`matmul`].
+unsafe fn plain<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
+    let Gemm { batch, m, n, k, a: [a_batch, a_row, a_col], b: [b_batch, b_row, b_col], .. } = *gemm;
+    for number in 0..batch {
+        for i in 0..m {
+            for j in 0..n {
+                let mut sum = T::ZERO;
+                for p in 0..k {
+                    let a = a.wrapping_add(number * a_batch + i * a_row + p * a_col);
+                    let b = b.wrapping_add(number * b_batch + p * b_row + j * b_col);
+                    // SAFETY: the caller's promise: an element of the left operand.
+                    let a = unsafe { a.read() };
+                    // SAFETY: the caller's promise: an element of the right operand.
+                    let b = unsafe { b.read() };
+                    sum = sum.add_product(a, b);
+                }
+                let c = c.wrapping_add((number * m + i) * n + j);
+                // SAFETY: the caller's promise: an element of the result.
+                unsafe { c.write(sum) };
+            }
+        }
+    }
+}

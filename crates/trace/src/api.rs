@@ -1,0 +1,52 @@
+//! The closed list of function-taking entry points: what the boundary, errors and observers call them.
+
+/// A public function that takes functions.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Api {
+    /// `jit!`, `#[jit]` and `jit(closure)`.
+    Jit,
+    /// `trace(f, …)`: a function's graph.
+    Trace,
+    /// `lower(f)`: every stage of a function's way to machine code.
+    Lower,
+    /// `grad(f)`.
+    Grad,
+    /// `value_and_grad(f)`.
+    ValueAndGrad,
+    /// `jvp(f, …)`.
+    Jvp,
+    /// `vjp(f, …)`.
+    Vjp,
+    /// `linearize(f, …)`.
+    Linearize,
+    /// `vmap(f)` and `vmap_axes(f, …)`.
+    Vmap,
+    /// The expansion of a primitive that is defined by one.
+    Expand,
+}
+
+impl Api {
+    /// Its name as a user writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Jit => "jit",
+            Api::Trace => "trace",
+            Api::Lower => "lower",
+            Api::Grad => "grad",
+            Api::ValueAndGrad => "value_and_grad",
+            Api::Jvp => "jvp",
+            Api::Vjp => "vjp",
+            Api::Linearize => "linearize",
+            Api::Vmap => "vmap",
+            Api::Expand => "expand",
+        }
+    }
+
+    /// Whether the function it traces sees the values of its arguments, so that it may branch on them.
+    pub fn is_concrete(self) -> bool {
+        match self {
+            Api::Grad | Api::ValueAndGrad | Api::Jvp | Api::Vjp | Api::Linearize => true,
+            Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The one way a primitive is applied: run at once where nothing is traced, recorded where something is.
+
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+use tracewell_array::Tensor;
+use tracewell_graph::{ArrayType, Location, Prim, TypeError};
+
+use crate::error::{Error, ErrorKind};
+use crate::executor::executor;
+use crate::frame::{Frame, current, leaked};
+use crate::observe::{Event, is_observed, notify};
+use crate::value::{Tracer, Value};
+
+/// Results of a primitive; most have one.
+pub type Values = SmallVec<[Value; 1]>;
+
+/// Applies a primitive on behalf of a user's line.
+pub fn bind(prim: &Prim, operands: &[Value], location: &Location) -> Result<Values, Error> {
+    bind_known(prim, operands, None, location)
+}
+
+/// Applies a primitive whose results may be known already: they are recorded, not computed again.
+pub fn bind_known(
+    prim: &Prim,
+    operands: &[Value],
+    known: Option<Vec<Tensor>>,
+    location: &Location,
+) -> Result<Values, Error> {
+    let types: SmallVec<[ArrayType; 3]> = operands.iter().map(Value::ty).collect();
+    let result_types = prim.rules().type_rule(&types)?;
+    let results: Values = match target(operands)? {
+        Some(frame) => {
+            let mut atoms: SmallVec<[_; 3]> = SmallVec::new();
+            for operand in operands {
+                atoms.push(frame.atom(operand)?);
+            }
+            let values = if known.is_some() { known } else { evaluate(&frame, prim, operands, &result_types)? };
+            let tracers = frame.record(prim, &atoms, &result_types, values, location);
+            tracers.into_iter().map(Value::Traced).collect()
+        }
+        None => {
+            let tensors = match known {
+                Some(known) => known,
+                None => executor()?.execute(prim, operands, &result_types)?,
+            };
+            tensors.into_iter().zip(&result_types).map(|(t, ty)| Value::Known(t, ty.weak)).collect()
+        }
+    };
+    if is_observed() {
+        notify(&Event::Bind { prim, operands, results: &results, location });
+    }
+    Ok(results)
+}
+
+/// The frame that records: the innermost of this thread, or on a thread without one (a worker inside a traced
+/// function) the innermost among the operands.
+fn target(operands: &[Value]) -> Result<Option<Arc<Frame>>, Error> {
+    let of_operands = operands.iter().filter_map(Value::tracer);
+    if let Some(tracer) = of_operands.clone().find(|t| t.frame().is_closed()) {
+        notify(&Event::Leak { tracer });
+        return Err(leaked(tracer));
+    }
+    Ok(current().or_else(|| of_operands.map(Tracer::frame).max_by_key(|f| f.id()).cloned()))
+}
+
+/// The results' data, where the frame evaluates and every operand's data is known.
+fn evaluate(
+    frame: &Frame,
+    prim: &Prim,
+    operands: &[Value],
+    results: &[ArrayType],
+) -> Result<Option<Vec<Tensor>>, Error> {
+    if !frame.evaluates() {
+        return Ok(None);
+    }
+    let known: Option<SmallVec<[Value; 3]>> = operands.iter().map(Value::untraced).collect();
+    match known {
+        Some(known) => Ok(Some(executor()?.execute(prim, &known, results)?)),
+        None => Ok(None),
+    }
+}
+
+impl From<TypeError> for Error {
+    fn from(error: TypeError) -> Error {
+        Error::new(ErrorKind::Type, error.message)
+    }
+}

@@ -1,0 +1,148 @@
+//! The one error of the library: what went wrong, at which line of the user's, on the way through which
+//! functions, and the way out.
+
+use std::fmt;
+
+use tracewell_graph::Location;
+
+use crate::api::Api;
+
+/// What kind of mistake it is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// Operands of shapes or element types that do not go together.
+    Type,
+    /// An index, axis or shape argument that makes no sense for the array.
+    Index,
+    /// The value of an abstract tracer was asked for.
+    AbstractValue,
+    /// A tracer was used after its trace had ended.
+    LeakedTracer,
+    /// Trees of different structure.
+    Structure,
+    /// A derivative was asked of something that has none.
+    NotDifferentiable,
+    /// A jitted function called itself with the same types.
+    Recursion,
+    /// A conversion out of an array failed.
+    Conversion,
+    /// A library function or a user's buffer function failed.
+    Library,
+    /// A broken invariant of ours.
+    Bug,
+    /// Reading or writing a file failed.
+    Io,
+}
+
+/// A failure. Cheap to move; its text is complete.
+#[derive(Clone)]
+pub struct Error(Box<Parts>);
+
+#[derive(Clone)]
+struct Parts {
+    kind: ErrorKind,
+    message: String,
+    location: Option<Location>,
+    context: Vec<Context>,
+    help: Vec<String>,
+}
+
+/// One step of the way to an error.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Context {
+    /// The API through which the function was traced.
+    pub api: Api,
+    /// The user's function, where its name is known.
+    pub function: Option<String>,
+    /// Where the function is defined, or where the API was called.
+    pub location: Location,
+}
+
+impl Error {
+    /// A failure without a place; the place is added where it is raised.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Error {
+        Error(Box::new(Parts {
+            kind,
+            message: message.into(),
+            location: None,
+            context: Vec::new(),
+            help: Vec::new(),
+        }))
+    }
+
+    /// A broken invariant of ours.
+    pub fn bug(message: impl fmt::Display) -> Error {
+        let help = "this is a bug in Tracewell, not in your program; please report it with this text";
+        Error::new(ErrorKind::Bug, message.to_string()).help(help)
+    }
+
+    /// Adds a way out.
+    pub fn help(mut self, help: impl Into<String>) -> Error {
+        self.0.help.push(help.into());
+        self
+    }
+
+    /// Sets the place, unless it is known already.
+    pub fn at(mut self, location: Location) -> Error {
+        self.0.location.get_or_insert(location);
+        self
+    }
+
+    /// Sets the way to it, innermost first, unless it is known already.
+    pub(crate) fn through(mut self, context: Vec<Context>) -> Error {
+        if self.0.context.is_empty() {
+            self.0.context = context;
+        }
+        self
+    }
+
+    /// What kind of mistake it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// What went wrong, in one line, without the place.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// The user's line.
+    pub fn location(&self) -> Option<&Location> {
+        self.0.location.as_ref()
+    }
+
+    /// The way to it, innermost first.
+    pub fn context(&self) -> &[Context] {
+        &self.0.context
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.message)?;
+        if let Some(location) = &self.0.location {
+            write!(f, "\n  --> {location}")?;
+        }
+        let lead = if self.0.location.is_some() { ", while tracing" } else { "\n  --> while tracing" };
+        for (i, context) in self.0.context.iter().enumerate() {
+            let name = context.function.as_deref().unwrap_or("a closure");
+            let quoted = if context.function.is_some() { format!("`{name}`") } else { name.to_string() };
+            let lead = if i == 0 { lead } else { ", called from" };
+            write!(f, "{lead} {quoted} ({}) for {}", context.location, context.api.name())?;
+        }
+        for help in &self.0.help {
+            write!(f, "\n  help: {help}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The same text as [`Display`](fmt::Display): what `unwrap` prints is what a person should read.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl std::error::Error for Error {}

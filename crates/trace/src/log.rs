@@ -1,0 +1,86 @@
+//! An observer that writes events as indented lines: for tests, and for people who want to see.
+
+use std::fmt::Write;
+use std::sync::{Mutex, PoisonError};
+
+use tracewell_graph::Location;
+
+use crate::observe::{Event, Observer};
+use crate::value::Value;
+
+/// Collects one line an event.
+#[derive(Debug, Default)]
+pub struct EventLog {
+    state: Mutex<(String, usize)>,
+}
+
+impl EventLog {
+    /// An empty log.
+    pub fn new() -> EventLog {
+        EventLog::default()
+    }
+
+    /// The lines so far.
+    pub fn text(&self) -> String {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+    }
+}
+
+fn types(values: &[Value]) -> String {
+    let one = |value: &Value| match value {
+        Value::Traced(tracer) if tracer.value().is_some() => format!("concrete {}", value.ty()),
+        Value::Traced(_) => format!("traced {}", value.ty()),
+        Value::Known(..) => value.ty().to_string(),
+        Value::Splat(splat) => format!("{}:{}", splat.literal, splat.ty()),
+    };
+    values.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// Only the file's name: where a checkout lies is of no interest.
+fn place(location: &Location) -> String {
+    let file = location.file.rsplit(['/', '\\']).next().unwrap_or(&location.file);
+    format!("{file}:{}", location.line)
+}
+
+impl Observer for EventLog {
+    fn observe(&self, event: &Event<'_>) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (text, depth) = &mut *state;
+        if matches!(event, Event::ApiExit { .. } | Event::FunctionExit { .. }) {
+            *depth = depth.saturating_sub(1);
+        }
+        let line = match event {
+            Event::ApiEnter { api, function, arguments, location, .. } => format!(
+                "{} {}({}) at {}",
+                api.name(),
+                function.unwrap_or("closure"),
+                types(arguments),
+                place(location)
+            ),
+            Event::ApiExit { api, results: Ok(results) } => format!("{} = {}", api.name(), types(results)),
+            Event::ApiExit { api, results: Err(error) } => format!("{} failed: {}", api.name(), error.message()),
+            Event::FunctionEnter { function, arguments, .. } => {
+                format!("enter {}({})", function.unwrap_or("closure"), types(arguments))
+            }
+            Event::FunctionExit { results } => format!("return {}", types(results)),
+            Event::Bind { prim, operands, results, location } => format!(
+                "{} {} -> {} at {}",
+                prim.name(),
+                types(operands),
+                types(results),
+                place(location)
+            ),
+            Event::AskValue { tracer, location } => format!("ask {} at {}", tracer.ty(), place(location)),
+            Event::Raise { error } => format!("raise {:?}: {}", error.kind(), error.message()),
+            Event::Leak { tracer } => format!("leak {}", tracer.ty()),
+            Event::ReturnedFunction { api } => format!("{} returns a function", api.name()),
+            Event::CacheHit { function, location } => format!("cache hit {function} at {}", place(location)),
+        };
+        let indent = *depth * 2;
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{:indent$}{line}", "");
+        if matches!(event, Event::ApiEnter { .. } | Event::FunctionEnter { .. }) {
+            *depth += 1;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Staging: a Rust function run once on tracers becomes a graph.
+
+use tracewell_array::Tensor;
+use tracewell_graph::{ArrayType, Atom, Graph, Location};
+
+use crate::api::Api;
+use crate::error::Error;
+use crate::frame::Frame;
+use crate::observe::{Event, is_observed, notify};
+use crate::value::Value;
+
+/// An argument of a function to stage.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// Its name: a parameter, with the path of a leaf in it.
+    pub name: String,
+    /// Its type.
+    pub ty: ArrayType,
+    /// Its data, where known; a frame that evaluates makes the tracer concrete.
+    pub value: Option<Tensor>,
+}
+
+/// What staging found.
+#[derive(Debug)]
+pub struct Staged {
+    /// Inputs are the captured values, then the arguments.
+    pub graph: Graph,
+    /// Values of outer traces that the function used.
+    pub captured: Vec<Value>,
+    /// The data of each variable of `graph`, where it was computed on the way.
+    pub values: Vec<Option<Tensor>>,
+    /// Whether a value was asked for that the graph does not determine: the graph must not be cached.
+    pub asked: bool,
+}
+
+/// Runs `function` on tracers for the arguments; the values it returns become the graph's outputs.
+pub fn stage(
+    api: Api,
+    name: Option<&str>,
+    location: &Location,
+    arguments: &[Argument],
+    function: impl FnOnce(&[Value]) -> Result<Vec<Value>, Error>,
+) -> Result<Staged, Error> {
+    let open = Frame::open(api, name.map(String::from), location.clone());
+    let frame = open.0.clone();
+    let tracers: Vec<Value> = arguments
+        .iter()
+        .map(|a| Value::Traced(frame.argument(a.name.clone(), a.ty.clone(), a.value.clone())))
+        .collect();
+    if is_observed() {
+        notify(&Event::FunctionEnter { function: name, arguments: &tracers, location });
+    }
+    let results = function(&tracers)?;
+    if is_observed() {
+        notify(&Event::FunctionExit { results: &results });
+    }
+    let outputs: Vec<Atom> = results.iter().map(|r| frame.atom(r)).collect::<Result<_, _>>()?;
+    drop(open);
+    let mut recording = frame.recording();
+    let recording = std::mem::take(&mut *recording);
+    let captured_vars: Vec<_> = recording.captured.iter().map(|(_, var)| *var).collect();
+    let argument_vars = recording.arguments.iter().map(|(var, _)| *var);
+    let order: Vec<_> = captured_vars.into_iter().chain(argument_vars).collect();
+    // The builder numbers inputs first, then results in order; the recorded data is put in that order too.
+    let mut rest = recording.values;
+    let mut values: Vec<Option<Tensor>> = Vec::with_capacity(rest.len());
+    let mut is_input = vec![false; rest.len()];
+    for var in &order {
+        is_input[var.0 as usize] = true;
+        values.push(rest[var.0 as usize].take());
+    }
+    values.extend(rest.into_iter().zip(is_input).filter(|(_, input)| !input).map(|(value, _)| value));
+    let graph_name = name.unwrap_or(api.name());
+    let graph = recording.builder.finish_with_inputs(graph_name, &order, outputs);
+    debug_assert_eq!(values.len(), graph.types.len());
+    let captured = recording.captured.into_iter().map(|(t, _)| Value::Traced(t)).collect();
+    Ok(Staged { graph, captured, values, asked: frame.was_asked() })
+}

@@ -1,0 +1,1 @@
+//! Graphs that the unit tests share.
