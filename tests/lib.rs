@@ -1,1 +1,4 @@
 //! What the tests share.
+
+pub mod generate;
+pub mod laws;

@@ -20,8 +20,7 @@ pub type Entry = unsafe extern "C" fn(
 
 /// What generated code calls for a `Stmt::Call`: the context, the number of the call in its kernel (pre-order
 /// over statements) and the address of each of its buffers. A status other than 0 stops the kernel.
-pub type CallHandler =
-    unsafe extern "C" fn(context: *mut u8, call: i64, buffers: *const *mut u8) -> i64;
+pub type CallHandler = unsafe extern "C" fn(context: *mut u8, call: i64, buffers: *const *mut u8) -> i64;
 
 /// Addresses are 64 bits on every machine we generate code for.
 pub(crate) const POINTER: Type = types::I64;

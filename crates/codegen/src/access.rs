@@ -34,9 +34,7 @@ impl Lower<'_, '_> {
         let emit = &mut self.emit;
         let ty = scalar_type(dtype);
         match place {
-            Place::Same(address, offset) => {
-                Bound::One(emit.ins().load(ty, memory(), address, offset))
-            }
+            Place::Same(address, offset) => Bound::One(emit.ins().load(ty, memory(), address, offset)),
             Place::Next(address, offset) => Bound::Lanes(emit.load_lanes(dtype, address, offset)),
             Place::Apart(..) | Place::Anywhere(..) => {
                 let lanes = std::array::from_fn(|lane| {
@@ -106,11 +104,18 @@ impl Lower<'_, '_> {
         for (value, scale) in terms {
             match self.bound(value) {
                 Bound::One(value) => address = self.add_term(address, Some(value), scale, bytes),
-                Bound::Ramp(value) => {
-                    address = self.add_term(address, Some(value), scale, bytes);
+                Bound::Ramp(base, plus) => {
                     match scale {
-                        Size::Const(n) => step = step.map(|step| step + n),
-                        Size::Param(_) => step = None,
+                        Size::Const(n) => {
+                            address = self.add_term(address, Some(base), scale, bytes);
+                            offset += plus * n * bytes;
+                            step = step.map(|step| step + n);
+                        }
+                        Size::Param(_) => {
+                            let base = self.emit.add_const(base, plus);
+                            address = self.add_term(address, Some(base), scale, bytes);
+                            step = None;
+                        }
                     }
                     strides.push(scale);
                 }

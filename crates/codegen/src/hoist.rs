@@ -17,7 +17,12 @@ pub(crate) enum Iterations {
 
 /// Which statements of a loop's body do the same in every iteration, nested regions apart. `varying` are the
 /// loop variable and what is carried.
-pub(crate) fn invariant(kernel: &Kernel, body: &Region, varying: &[Value], iterations: Iterations) -> Vec<bool> {
+pub(crate) fn invariant(
+    kernel: &Kernel,
+    body: &Region,
+    varying: &[Value],
+    iterations: Iterations,
+) -> Vec<bool> {
     let mut inside: FxHashSet<Value> = varying.iter().copied().collect();
     let stores = Stores::of(body);
     let mut stored = false;
@@ -73,7 +78,9 @@ impl Stores {
                     self.buffers.insert(*buffer);
                 }
                 Stmt::Call { buffers, .. } => self.buffers.extend(buffers.iter().copied()),
-                Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => self.collect(body),
+                Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => {
+                    self.collect(body)
+                }
                 Stmt::While { cond, body, .. } => {
                     self.collect(cond);
                     self.collect(body);

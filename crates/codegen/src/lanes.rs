@@ -4,9 +4,9 @@
 //! ones or all zeros. Types of 64 bits take two vectors. A bool may be held either way: it keeps the width of
 //! the values it was compared from until someone needs the other.
 
+use cranelift_codegen::ir::Endianness;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder as _, MemFlagsData, Type, Value, types};
-use cranelift_codegen::ir::Endianness;
 use tracewell_array::DType;
 
 use crate::emit::{Emit, memory, scalar_type};
@@ -96,8 +96,8 @@ impl Emit<'_> {
         if is_wide(dtype) { Lanes::Wide([vector; 2]) } else { Lanes::Narrow(vector) }
     }
 
-    /// `base + 0, …, base + 3`
-    pub(crate) fn ramp(&mut self, base: Value) -> Lanes {
+    /// `base + plus + 0, …, base + plus + 3`
+    pub(crate) fn ramp(&mut self, base: Value, plus: i64) -> Lanes {
         let start = self.ins().splat(types::I64X2, base);
         let mut part = |first: i64| {
             let bytes: Vec<u8> = [first, first + 1].iter().flat_map(|lane| lane.to_le_bytes()).collect();
@@ -105,7 +105,7 @@ impl Emit<'_> {
             let steps = self.ins().vconst(types::I64X2, constant);
             self.ins().iadd(start, steps)
         };
-        Lanes::Wide([part(0), part(2)])
+        Lanes::Wide([part(plus), part(plus + 2)])
     }
 
     /// Scalar form to the form of a lane.
@@ -167,7 +167,11 @@ impl Emit<'_> {
                 let vector = self.recast(types::I8X16, vector);
                 let vector = self.ins().uwiden_low(vector);
                 let vector = self.ins().uwiden_low(vector);
-                if dtype == DType::U8 { Lanes::Narrow(vector) } else { Lanes::Narrow(self.ins().ineg(vector)) }
+                if dtype == DType::U8 {
+                    Lanes::Narrow(vector)
+                } else {
+                    Lanes::Narrow(self.ins().ineg(vector))
+                }
             }
             _ => self.load_vectors(dtype, address, offset),
         }
@@ -226,9 +230,7 @@ impl Emit<'_> {
     pub(crate) fn narrow(&mut self, lanes: Lanes) -> Value {
         match lanes {
             Lanes::Narrow(vector) => vector,
-            Lanes::Wide([first, second]) => {
-                self.shuffle32(first, second, [0, 2, 4, 6])
-            }
+            Lanes::Wide([first, second]) => self.shuffle32(first, second, [0, 2, 4, 6]),
         }
     }
 

@@ -92,8 +92,7 @@ impl Lower<'_, '_> {
             |_| Ok(()),
             |lower, i, _, ()| {
                 for k in 0..unroll {
-                    let i = lower.emit.add_const(i, (k * LANES) as i64);
-                    lower.bind(var, Bound::Ramp(i));
+                    lower.bind(var, Bound::Ramp(i, (k * LANES) as i64));
                     lower.rest(body, hoisted)?;
                 }
                 Ok(Vec::new())

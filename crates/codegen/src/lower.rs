@@ -4,7 +4,9 @@
 //! loop, lanes. Control flow is the same in every lane, so the walk is the same in both cases.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{Function, InstBuilder as _, StackSlot, Type, UserFuncName, Value as Clif, types};
+use cranelift_codegen::ir::{
+    Function, InstBuilder as _, StackSlot, Type, UserFuncName, Value as Clif, types,
+};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;
 use tracewell_array::DType;
@@ -51,13 +53,16 @@ pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<Function> {
     builder.append_block_params_for_function_params(entry);
     builder.switch_to_block(entry);
     let arguments: Vec<Clif> = builder.block_params(entry).to_vec();
-    let [buffers, sizes, start, end, context] = arguments[..] else { unreachable!("the signature of an entry") };
+    let [buffers, sizes, start, end, context] = arguments[..] else {
+        unreachable!("the signature of an entry")
+    };
 
     let mut emit = Emit::new(builder, target.features(), convention);
     // The tables of a launch do not change while it runs.
     let table = memory().with_readonly().with_can_move();
     let word = |k: usize| i32::try_from(8 * k).expect("a table of less than 2 GiB");
-    let params = (0..kernel.params.len()).map(|k| emit.ins().load(POINTER, table, buffers, word(k))).collect();
+    let params =
+        (0..kernel.params.len()).map(|k| emit.ins().load(POINTER, table, buffers, word(k))).collect();
     emit.sizes = (0..kernel.sizes).map(|k| emit.ins().load(types::I64, table, sizes, word(k))).collect();
     let locals = kernel.locals.iter().map(|local| emit.stack(local.dtype.size() * local.len)).collect();
     let count = kernel.values.len();
@@ -103,7 +108,7 @@ impl Lower<'_, '_> {
     fn one(&self, value: Value) -> Clif {
         match self.bound(value) {
             Bound::One(value) => value,
-            Bound::Ramp(_) | Bound::Lanes(_) => unreachable!("control flow is the same in every lane"),
+            Bound::Ramp(..) | Bound::Lanes(_) => unreachable!("control flow is the same in every lane"),
         }
     }
 
@@ -126,7 +131,12 @@ impl Lower<'_, '_> {
     }
 
     /// Does before a loop what can be done there, and says what that was.
-    pub(crate) fn hoist(&mut self, body: &Region, varying: &[Value], iterations: Iterations) -> Lowered<Vec<bool>> {
+    pub(crate) fn hoist(
+        &mut self,
+        body: &Region,
+        varying: &[Value],
+        iterations: Iterations,
+    ) -> Lowered<Vec<bool>> {
         let hoisted = invariant(self.kernel, body, varying, iterations);
         let mut stmts = body.stmts.iter().zip(&hoisted);
         stmts.try_for_each(|(stmt, hoisted)| if *hoisted { self.stmt(stmt) } else { Ok(()) })?;
@@ -165,7 +175,9 @@ impl Lower<'_, '_> {
                 self.each(*var, start, end, Some(*extent), body)?;
             }
             Stmt::For { var, extent, carries, body } => self.for_loop(*var, *extent, carries, body)?,
-            Stmt::Reduce { var, extent, accumulators, body } => self.reduce(*var, *extent, accumulators, body)?,
+            Stmt::Reduce { var, extent, accumulators, body } => {
+                self.reduce(*var, *extent, accumulators, body)?
+            }
             Stmt::While { carries, cond, body } => self.while_loop(carries, cond, body)?,
             Stmt::If { cond, outs, then, otherwise } => self.if_else(*cond, outs, then, otherwise)?,
             Stmt::Call { buffers, .. } => self.call(buffers),
@@ -318,7 +330,10 @@ impl Lower<'_, '_> {
             let (first, rest) = packed.split_at(self.packed_types(value).len());
             packed = rest;
             let laned = self.laned[value.0 as usize];
-            self.bind(value, if laned { Bound::Lanes(Lanes::from_parts(first)) } else { Bound::One(first[0]) });
+            self.bind(
+                value,
+                if laned { Bound::Lanes(Lanes::from_parts(first)) } else { Bound::One(first[0]) },
+            );
         }
     }
 }

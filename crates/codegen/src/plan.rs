@@ -40,7 +40,8 @@ pub(crate) fn plan(
     body: &Region,
     hoisted: &[bool],
 ) -> Option<Plan> {
-    let mut planner = Planner { kernel, features, laned: vec![false; kernel.values.len()], scalar: 0, vector: 0 };
+    let mut planner =
+        Planner { kernel, features, laned: vec![false; kernel.values.len()], scalar: 0, vector: 0 };
     planner.laned[var.0 as usize] = true;
     let mut ramps = vec![var];
     for (stmt, _) in body.stmts.iter().zip(hoisted).filter(|(_, hoisted)| !**hoisted) {
@@ -78,10 +79,7 @@ impl Planner<'_> {
                 let is_ramp = |value: &Value| ramps.contains(value);
                 if !laned {
                     self.vector += once;
-                } else if matches!(op, Op::Add | Op::Sub)
-                    && is_ramp(&args[0])
-                    && !self.is_laned(args[1])
-                {
+                } else if matches!(op, Op::Add | Op::Sub) && is_ramp(&args[0]) && !self.is_laned(args[1]) {
                     ramps.push(*out);
                     self.vector += once;
                 } else {

@@ -108,7 +108,8 @@ impl Lower<'_, '_> {
         self.emit.branch(any, (enter, &[]), (exit, &[]));
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
-        let plan = if is_straight(body) { plan(self.kernel, self.emit.features, var, body, &hoisted) } else { None };
+        let plan =
+            if is_straight(body) { plan(self.kernel, self.emit.features, var, body, &hoisted) } else { None };
         let mut from = zero;
         if let Some(plan) = plan {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
@@ -158,8 +159,7 @@ impl Lower<'_, '_> {
             |lower, i, sums, ()| {
                 let mut next = sums.to_vec();
                 for group in 0..groups {
-                    let i = lower.emit.add_const(i, (group * LANES) as i64);
-                    lower.bind(var, Bound::Ramp(i));
+                    lower.bind(var, Bound::Ramp(i, (group * LANES) as i64));
                     lower.rest(body, hoisted)?;
                     let mut first = 0;
                     for (slot, &value) in slots.iter().zip(&body.yields) {
@@ -205,7 +205,7 @@ impl Lower<'_, '_> {
             &[],
             |_| Ok(()),
             |lower, i, _, ()| {
-                lower.bind(var, Bound::Ramp(i));
+                lower.bind(var, Bound::Ramp(i, 0));
                 lower.rest(body, hoisted)?;
                 for (slot, &value) in slots.iter().zip(&body.yields) {
                     let address = lower.lane_address(slot, i, lanes, lane_bytes(slot.dtype));

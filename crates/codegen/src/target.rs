@@ -81,7 +81,9 @@ impl Features {
     fn of(isa: &OwnedTargetIsa) -> Features {
         // Other architectures have both in their baseline.
         let x86 = isa.name() == "x64";
-        let has = |name| !x86 || isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true));
+        let has = |name| {
+            !x86 || isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true))
+        };
         Features { fma: has("has_fma"), round: has("has_sse41") }
     }
 }

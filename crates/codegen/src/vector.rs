@@ -19,8 +19,9 @@ use crate::target::Features;
 pub(crate) enum Bound {
     /// A scalar: the same in every lane.
     One(Value),
-    /// An `i64` that is one more in each lane; the scalar is that of lane 0.
-    Ramp(Value),
+    /// An `i64` that is one more in each lane. Lane 0 is the scalar plus the constant, which becomes part of
+    /// addresses for nothing.
+    Ramp(Value, i64),
     /// A value for each lane.
     Lanes(Lanes),
 }
@@ -43,7 +44,7 @@ impl Emit<'_> {
     pub(crate) fn lanes(&mut self, dtype: DType, bound: Bound) -> Lanes {
         match bound {
             Bound::One(value) => self.splat(dtype, value),
-            Bound::Ramp(base) => self.ramp(base),
+            Bound::Ramp(base, plus) => self.ramp(base, plus),
             Bound::Lanes(lanes) => lanes,
         }
     }
@@ -52,7 +53,7 @@ impl Emit<'_> {
     pub(crate) fn lane(&mut self, dtype: DType, bound: Bound, lane: usize) -> Value {
         match bound {
             Bound::One(value) => value,
-            Bound::Ramp(base) => self.add_const(base, lane as i64),
+            Bound::Ramp(base, plus) => self.add_const(base, plus + lane as i64),
             Bound::Lanes(lanes) => self.extract(dtype, lanes, lane),
         }
     }
@@ -60,7 +61,7 @@ impl Emit<'_> {
     /// `op args` in each lane. `dtypes` are the types of the operands; at least one operand is not a scalar.
     pub(crate) fn vector(&mut self, op: Op, dtypes: &[DType], args: &[Bound]) -> Bound {
         if let Some(ramp) = self.ramp_op(op, args) {
-            return Bound::Ramp(ramp);
+            return ramp;
         }
         let dtype = operand_dtype(op, dtypes);
         let uniform_last = matches!(args.last(), Some(Bound::One(_)));
@@ -97,12 +98,14 @@ impl Emit<'_> {
     }
 
     /// A ramp plus or minus a scalar is a ramp.
-    fn ramp_op(&mut self, op: Op, args: &[Bound]) -> Option<Value> {
+    fn ramp_op(&mut self, op: Op, args: &[Bound]) -> Option<Bound> {
         match (op, args) {
-            (Op::Add, &[Bound::Ramp(a), Bound::One(b)] | &[Bound::One(a), Bound::Ramp(b)]) => {
-                Some(self.ins().iadd(a, b))
+            (Op::Add, &[Bound::Ramp(a, plus), Bound::One(b)] | &[Bound::One(b), Bound::Ramp(a, plus)]) => {
+                Some(Bound::Ramp(self.ins().iadd(a, b), plus))
             }
-            (Op::Sub, &[Bound::Ramp(a), Bound::One(b)]) => Some(self.ins().isub(a, b)),
+            (Op::Sub, &[Bound::Ramp(a, plus), Bound::One(b)]) => {
+                Some(Bound::Ramp(self.ins().isub(a, b), plus))
+            }
             _ => None,
         }
     }
@@ -207,9 +210,8 @@ impl Emit<'_> {
             return Lanes::Narrow(self.ins().bitselect(narrow[0], narrow[1], narrow[2]));
         }
         let mask = self.mask_for(dtype, mask);
-        let parts: Vec<Value> = (0..a.parts().len())
-            .map(|k| self.choose(mask.parts()[k], a.parts()[k], b.parts()[k]))
-            .collect();
+        let parts: Vec<Value> =
+            (0..a.parts().len()).map(|k| self.choose(mask.parts()[k], a.parts()[k], b.parts()[k])).collect();
         Lanes::from_parts(&parts)
     }
 

@@ -5,11 +5,13 @@
 //! literal are literals, and become nodes only where memory is needed for them. After this file nothing
 //! names a primitive but kernel names.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::{Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Prim, RuleError, View};
-use tracewell_kernel::{Combine, LibraryCall};
+use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Op, Value};
 
 use crate::cost::count_ops;
 use crate::error::FuseError;
@@ -257,7 +259,12 @@ impl Builder<'_> {
             Lowering::Reduce { combine, axes } => {
                 let from = shape_of(0);
                 if axes.iter().all(|&a| from.size(a) == 1) {
-                    operands[0]
+                    // One element each; a float sum still starts from +0, which takes -0 to +0.
+                    if combine == Combine::Add && ty.dtype.is_float() {
+                        node(self, Def::Map { f: plus_zero(), args: operands, ops: 1 })
+                    } else {
+                        operands[0]
+                    }
                 } else if axes.iter().any(|&a| from.size(a) == 0) {
                     Operand::Literal(combine.identity(ty.dtype).expect("typed"))
                 } else {
@@ -284,6 +291,14 @@ impl Builder<'_> {
         }
         self.flow.calls.push(Call { call, operands, results });
     }
+}
+
+/// `0 + x`
+fn plus_zero() -> MapFn {
+    Arc::new(|b: &mut KernelBuilder, x: &[Value]| {
+        let zero = b.like(x[0], 0.0);
+        b.op(Op::Add, &[zero, x[0]])
+    })
 }
 
 /// Whether every element of the view is at the same row-major position in the operand: axes of size 1 may

@@ -1,1 +1,46 @@
 //! Graph to kernel program: what becomes one nest, which buffers live when.
+//!
+//! Read in the order of the data: `classify` (the graph as a flow of arrays), `materialise` (which arrays get
+//! memory), `nest` (one kernel as loops and scalars), `collapse` (fewer loops), `emit` (the kernel), `program`
+//! (slots and steps), `buffers` (the arena), `donate` (arguments whose memory a result may take).
+//!
+//! Invariants: a program computes what its graph does, up to the order of float reductions, which depends on
+//! the graph and its shapes alone and never on the machine; time is linear in the number of equations.
+
+mod buffers;
+mod classify;
+mod collapse;
+mod cost;
+mod emit;
+mod error;
+mod index;
+mod materialise;
+mod nest;
+mod program;
+
+pub use error::FuseError;
+
+use tracewell_graph::Graph;
+use tracewell_kernel::Program;
+
+/// How a graph is made a program.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Options {
+    /// For each input, whether the caller may give its memory away. Missing ones are not.
+    pub donated: Vec<bool>,
+    /// Whether equations share kernels. Without, each is a kernel of its own: for finding what broke a result.
+    pub fusion: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { donated: Vec::new(), fusion: true }
+    }
+}
+
+/// The program of a graph. Its results have the types of the graph's outputs, flat.
+pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
+    let flow = classify::classify(graph)?;
+    let mut stored = materialise::materialise(&flow, options.fusion);
+    Ok(program::program(&graph.name, &flow, &mut stored, options))
+}

@@ -11,8 +11,10 @@ mod graph;
 mod params;
 mod primitive;
 mod ty;
+mod verify;
 
 pub mod prim;
+pub mod text;
 
 pub use builder::GraphBuilder;
 pub use error::{RuleError, TypeError};
@@ -24,3 +26,4 @@ pub use primitive::{
     AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Primitive, View, Walks,
 };
 pub use ty::ArrayType;
+pub use verify::{VerifyError, VerifyErrors, verify};

@@ -99,13 +99,18 @@ impl KernelBuilder {
         self.op(Op::Select, &[condition, a, b])
     }
 
-    /// `buffer[index]`
-    pub fn load(&mut self, buffer: BufferId, index: Index) -> Value {
+    /// The element type of a buffer.
+    pub fn buffer_dtype(&self, buffer: BufferId) -> DType {
         let i = buffer.0 as usize;
-        let dtype = match self.params.get(i) {
+        match self.params.get(i) {
             Some(param) => param.dtype,
             None => self.locals[i - self.params.len()].dtype,
-        };
+        }
+    }
+
+    /// `buffer[index]`
+    pub fn load(&mut self, buffer: BufferId, index: Index) -> Value {
+        let dtype = self.buffer_dtype(buffer);
         let out = self.value(dtype);
         self.push(Stmt::Load { out, buffer, index });
         out

@@ -6,7 +6,7 @@
 //! [`reduce_lanes`](crate::reduce_lanes); a matrix product adds in order of the contraction, in its own type,
 //! which is not part of the numeric contract.
 
-use tracewell_array::{DType, Literal, Tensor};
+use tracewell_array::{DType, Literal, Shape, Tensor};
 
 use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, lanes_of};
 use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
@@ -121,7 +121,9 @@ pub fn eval_program_within(program: &Program, inputs: &[Tensor], steps: u64) -> 
 /// Forgets the temporaries whose memory is about to be written under another name.
 fn overwrite(program: &Program, slot: usize, memory: &mut [Cells]) {
     let extent = |i: usize| match program.slots[i].role {
-        Role::Temp { offset } => Some((offset, offset + program.slots[i].len * program.slots[i].dtype.size())),
+        Role::Temp { offset } => {
+            Some((offset, offset.saturating_add(program.slots[i].len * program.slots[i].dtype.size())))
+        }
         _ => None,
     };
     let Some((start, end)) = extent(slot) else { return };
@@ -301,7 +303,8 @@ impl<'a> Run<'a> {
                     let mut width = lanes / 2;
                     while width > 0 {
                         for i in 0..width {
-                            state[i] = scalar::eval(a.combine.op(), &[state[i], state[i + width]], self.sizes);
+                            state[i] =
+                                scalar::eval(a.combine.op(), &[state[i], state[i + width]], self.sizes);
                         }
                         width /= 2;
                     }
@@ -358,8 +361,10 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
     }
     match &call.library {
         Library::Gemm(gemm) => match operands.as_slice() {
-            [a, b, _] => Ok(vec![eval_gemm(gemm, a, b, budget)?]),
-            _ => Err("`gemm` has two inputs and one output".to_owned()),
+            [a, b, c] if Shape::from([gemm.batch, gemm.m, gemm.n]).checked_len() == Some(c.cells.len()) => {
+                Ok(vec![eval_gemm(gemm, a, b, budget)?])
+            }
+            _ => Err("`gemm` has other operands than it needs".to_owned()),
         },
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
@@ -371,7 +376,8 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
                 .map(|(tensor, (dtype, shape))| BufferRef { dtype: *dtype, shape, bytes: tensor.as_bytes() })
                 .collect();
             // Room to start at a multiple of the alignment, wherever the allocation starts.
-            let sizes: Vec<usize> = call.outputs.iter().map(|(dtype, shape)| shape.len() * dtype.size()).collect();
+            let sizes: Vec<usize> =
+                call.outputs.iter().map(|(dtype, shape)| shape.len() * dtype.size()).collect();
             let mut rooms: Vec<Vec<u8>> = sizes.iter().map(|size| vec![0; size + size_of::<u64>()]).collect();
             let mut outputs: Vec<BufferMut<'_>> = rooms
                 .iter_mut()
@@ -402,8 +408,10 @@ fn eval_gemm(g: &Gemm, a: &Cells, b: &Cells, budget: &mut Budget) -> Result<Cell
         return Err("the operands of `gemm` do not have its type".to_owned());
     }
     let at = |operand: &Cells, strides: [usize; 3], place: [usize; 3]| {
-        let index = strides.iter().zip(place).try_fold(0usize, |sum, (s, i)| sum.checked_add(s.checked_mul(i)?));
-        let cell = index.and_then(|index| operand.cells.get(index)).ok_or("`gemm` reaches outside an operand")?;
+        let index =
+            strides.iter().zip(place).try_fold(0usize, |sum, (s, i)| sum.checked_add(s.checked_mul(i)?));
+        let cell =
+            index.and_then(|index| operand.cells.get(index)).ok_or("`gemm` reaches outside an operand")?;
         cell.ok_or("`gemm` reads what was never written")
     };
     let mut cells = Vec::new();
@@ -422,4 +430,254 @@ fn eval_gemm(g: &Gemm, a: &Cells, b: &Cells, budget: &mut Budget) -> Result<Cell
         }
     }
     Ok(Cells { dtype: g.dtype, cells })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::generate;
+    use crate::library::{BufferFn, Custom};
+    use crate::op::reduce_lanes;
+    use crate::verify::{verify_launch, verify_program};
+
+    fn program(text: &str) -> Program {
+        let program: Program = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        verify_program(&program).unwrap_or_else(|errors| panic!("{errors}"));
+        program
+    }
+
+    fn f32s(values: &[f32]) -> Tensor {
+        Tensor::from_slice(values, [values.len()]).unwrap()
+    }
+
+    #[test]
+    fn rows() {
+        let program = program(
+            "program @normalize {
+               $0: f32[6] = input 0
+               $1: f32[6] = temp at 0
+               $2: f32[6] = output
+               arena 64
+               kernel @divide_by_sum(b0: f32, b1: mut f32) sizes 2 {
+                 each %0 < s0 {
+                   %3: f32 = reduce add over %1 < s1 { %2: f32 = load b0[%0*s1 + %1] yield %2 }
+                   each %4 < s1 {
+                     %5: f32 = load b0[%0*s1 + %4]
+                     %6: f32 = div %5, %3
+                     store b1[%0*s1 + %4], %6
+                   }
+                 }
+               }
+               launch @divide_by_sum($0, $1) sizes 2, 3
+               launch @divide_by_sum($1, $2) sizes 3, 2
+               return $2, $0
+             }",
+        );
+        let x = f32s(&[1.0, 1.0, 2.0, 3.0, 3.0, 2.0]);
+        let expected = f32s(&[0.5, 0.5, 0.5 / 0.875, 0.375 / 0.875, 0.6, 0.4]);
+        assert_eq!(eval_program(&program, std::slice::from_ref(&x)).unwrap(), [expected, x]);
+    }
+
+    /// The order of a reduction, written out once more by hand.
+    #[test]
+    fn reduction_order() {
+        for len in [0, 1, 5, 31, 32, 33, 64, 100] {
+            let values: Vec<f32> = (0..len).map(|i| ((i * 7919) % 1000) as f32 * 1.37 - 300.0).collect();
+            let lanes = reduce_lanes(4);
+            let mut sums = vec![0f32; lanes];
+            for (i, value) in values.iter().enumerate() {
+                sums[i % lanes] += value;
+            }
+            while sums.len() > 1 {
+                let upper = sums.split_off(sums.len() / 2);
+                sums.iter_mut().zip(upper).for_each(|(low, high)| *low += high);
+            }
+            let program = program(&format!(
+                "program @sum {{
+                   $0: f32[{len}] = input 0 $1: f32[1] = output
+                   kernel @sum(b0: f32, b1: mut f32) sizes 1 {{
+                     %2: f32 = reduce add over %0 < s0 {{ %1: f32 = load b0[%0] yield %1 }} store b1[0], %2 }}
+                   launch @sum($0, $1) sizes {len} return $1 }}"
+            ));
+            assert_eq!(eval_program(&program, &[f32s(&values)]).unwrap(), [f32s(&sums)], "{len}");
+        }
+    }
+
+    #[test]
+    fn control_flow() {
+        // Steps of the Collatz sequence, and the largest number met.
+        let kernel: Kernel = "kernel @collatz(b0: i64, b1: mut i64) {
+            each %i < 3 {
+              %start: i64 = load b0[%i]
+              %one: i64 = const 1
+              %zero: i64 = const 0
+              %last: i64, %steps: i64 = while with %n: i64 = %start, %count: i64 = %zero {
+                %more: bool = gt %n, %one
+                yield %more
+              } do {
+                %bit: i64 = and %n, %one
+                %odd: bool = convert %bit
+                %next: i64 = if %odd {
+                  %three: i64 = const 3
+                  %a: i64 = mul %n, %three
+                  %b: i64 = add %a, %one
+                  yield %b
+                } else {
+                  %half: i64 = shr %n, %one
+                  yield %half
+                }
+                %counted: i64 = add %count, %one
+                yield %next, %counted
+              }
+              %sum: i64 = for %k < 4 with %acc: i64 = %steps {
+                %x: i64 = add %acc, %k
+                yield %x
+              }
+              store b1[%i], %sum
+            }
+          }"
+        .parse()
+        .unwrap();
+        let starts = Tensor::from_slice(&[1i64, 6, 27], [3]).unwrap();
+        let mut buffers = [Cells::of(&starts), Cells::undefined(DType::I64, 3)];
+        eval_kernel(&kernel, &mut buffers, &[], 100_000).unwrap();
+        assert_eq!(buffers[1].tensor().unwrap().to_vec::<i64>().unwrap(), [6, 14, 117]);
+        let error = eval_kernel(&kernel, &mut buffers, &[], 500).unwrap_err();
+        assert_eq!(error, "the limit of steps is reached");
+    }
+
+    #[derive(Debug)]
+    struct Reverse;
+
+    impl BufferFn for Reverse {
+        fn name(&self) -> &str {
+            "reverse"
+        }
+
+        fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String> {
+            let input = inputs[0].as_slice::<f64>().map_err(|error| error.to_string())?;
+            let output = outputs[0].as_mut_slice::<f64>().map_err(|error| error.to_string())?;
+            output.iter_mut().zip(input.iter().rev()).for_each(|(out, value)| *out = *value);
+            if input[0] < 0.0 { Err("negative".to_owned()) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn library_calls() {
+        let text = "program @p {
+            $0: f64[6] = input 0
+            $1: f64[4] = temp at 0
+            $2: f64[4] = output
+            arena 64
+            call gemm f64 batch 1 m 2 n 2 k 3 strides [0,3,1], [0,1,3] ($0: f64[2,3], $0: f64[2,3]) -> ($1: f64[2,2])
+            call custom \"reverse\" ($1: f64[4]) -> ($2: f64[4])
+            return $2
+          }";
+        let reverse = Custom::new(Reverse);
+        let program = crate::text::read_program(text, &|_| Some(reverse.clone())).unwrap();
+        verify_program(&program).unwrap();
+        let x = Tensor::from_slice(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [2, 3]).unwrap();
+        let results = eval_program(&program, &[x]).unwrap();
+        assert_eq!(results[0].to_vec::<f64>().unwrap(), [77.0, 32.0, 32.0, 14.0]);
+        let x = Tensor::full(Literal::new(f64::NAN), [6]);
+        assert!(eval_program(&program, &[x]).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_an_error() {
+        let copy = "kernel @copy(b0: f32, b1: mut f32) sizes 1 {
+            each %0 < s0 { %1: f32 = load b0[%0] store b1[%0], %1 } }";
+        let eval = |slots: &str, steps: &str| {
+            let program: Program = format!("program @p {{ {slots} {copy} {steps} }}").parse().unwrap();
+            eval_program(&program, &[f32s(&[1.0, 2.0])]).unwrap_err()
+        };
+        let io = "$0: f32[2] = input 0 $1: f32[2] = output";
+        let temps =
+            "$0: f32[2] = input 0 $1: f32[2] = temp at 0 $2: f32[2] = temp at 0 $3: f32[2] = output arena 64";
+        let cases = [
+            (eval(io, "return $1"), "not all of `$1` was written"),
+            (eval(io, "launch @copy($0, $1) sizes 1 return $1"), "not all of `$1` was written"),
+            (
+                eval(io, "launch @copy($0, $1) sizes 3 return $1"),
+                "`%1: f32 = load b0[%0]` reaches outside a buffer of 2 elements",
+            ),
+            (
+                eval(temps, "launch @copy($0, $1) sizes 2 launch @copy($1, $2) sizes 2 return $2"),
+                "`%1: f32 = load b0[%0]` reads what was never written",
+            ),
+            (eval("$0: f32[3] = input 0", "return $0"), "`$0` is f32[3], but f32[2] is given"),
+            (eval("$0: f32[2] = input 1", "return $0"), "input 1 is missing"),
+            (
+                eval("$0: f32[4000000000] = output", "return $0"),
+                "4000000000 elements are too many for the evaluator",
+            ),
+        ];
+        for (found, expected) in cases {
+            assert_eq!(found, expected);
+        }
+    }
+
+    /// Each iteration of an `each` has its own stack buffers, if they are used nowhere else.
+    #[test]
+    fn stack_buffers_are_private() {
+        let kernel: Kernel = "kernel @k(b0: mut f32) { local b1: f32[1] each %0 < 2 {
+            %1: i64 = const 0 %2: bool = eq %0, %1
+            if %2 { %3: f32 = const 1.0 store b1[0], %3 }
+            %4: f32 = load b1[0] store b0[%0], %4 } }"
+            .parse()
+            .unwrap();
+        verify_launch(&kernel, &[2], &[]).unwrap();
+        let mut buffers = [Cells::undefined(DType::F32, 2)];
+        let error = eval_kernel(&kernel, &mut buffers, &[], 100).unwrap_err();
+        assert_eq!(error, "`%4: f32 = load b1[0]` reads what was never written");
+    }
+
+    fn run(case: &generate::Case, backwards: bool) -> Result<Vec<Cells>, String> {
+        let buffer = |(tensor, len): (&Tensor, &usize)| {
+            let mut cells = Cells::of(tensor);
+            cells.cells.resize(*len, Some(Literal::zero(tensor.dtype())));
+            cells
+        };
+        let mut buffers: Vec<Cells> = case.inputs.iter().zip(&case.lens).map(buffer).collect();
+        let bound: Vec<usize> = (0..buffers.len()).collect();
+        let mut budget = Budget(1_000_000);
+        let mut run = Run::new(&case.kernel, &mut buffers, &bound, &case.sizes, &mut budget)?;
+        run.backwards = backwards;
+        run.kernel()?;
+        Ok(buffers)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// The verifier against the evaluator: whatever lengths and sizes it accepts, no access is outside, and
+        /// the order of independent iterations makes no difference.
+        #[test]
+        fn what_verifies_runs_in_any_order(
+            seed in 0u64..300,
+            which in any::<prop::sample::Index>(),
+            change in -3i64..4,
+            size in any::<bool>(),
+        ) {
+            let mut case = generate::kernel(seed);
+            if size && !case.sizes.is_empty() {
+                let i = which.index(case.sizes.len());
+                case.sizes[i] += change;
+            } else {
+                let i = which.index(case.lens.len());
+                case.lens[i] = case.lens[i].saturating_add_signed(change as isize);
+            }
+            if verify_launch(&case.kernel, &case.lens, &case.sizes).is_ok() {
+                match run(&case, false) {
+                    Ok(buffers) => prop_assert_eq!(Ok(buffers), run(&case, true)),
+                    // A size that is a loop extent may leave part of a stack buffer unwritten.
+                    Err(error) => prop_assert!(
+                        error.contains("never written") || error.contains("limit"), "{}\n{}", error, case.kernel
+                    ),
+                }
+            }
+        }
+    }
 }

@@ -28,6 +28,8 @@ use proc_macro::TokenStream;
 ///
 /// `#[jit(donate(a, b))]` lets the result reuse the buffers of `a` and `b`; `#[jit(crate = path)]` says where the
 /// library is when it is not at `::tracewell`.
+///
+/// A method that implements a trait is jitted too. If it has a `Scalar`, the trait has to say `impl Into<Scalar>`.
 #[proc_macro]
 pub fn jit(input: TokenStream) -> TokenStream {
     jit::items(input.into()).into()

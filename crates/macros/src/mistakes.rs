@@ -5,7 +5,7 @@ use quote::ToTokens;
 use std::fmt::Display;
 
 /// The mistakes found so far.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Mistakes(Option<syn::Error>);
 
 impl Mistakes {
@@ -32,14 +32,9 @@ impl Mistakes {
         self.0.as_ref().map(syn::Error::to_compile_error).unwrap_or_default()
     }
 
-    /// The mistakes one by one.
-    pub(crate) fn errors(&self) -> impl Iterator<Item = syn::Error> {
-        self.0.clone().into_iter().flatten()
-    }
-
     /// The messages alone.
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<String> {
-        self.errors().map(|error| error.to_string()).collect()
+        self.0.clone().into_iter().flatten().map(|error| error.to_string()).collect()
     }
 }

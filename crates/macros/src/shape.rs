@@ -7,7 +7,9 @@ use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Data, DeriveInput, Generics, Member, Path, Token, Type, TypePath, WherePredicate, parse_quote};
+use syn::{
+    Attribute, Data, DeriveInput, Generics, Member, Path, Token, Type, TypePath, WherePredicate, parse_quote,
+};
 
 /// A struct, or an enum.
 pub(crate) struct Shape {
@@ -44,16 +46,22 @@ impl Shape {
         let mut mistakes = Mistakes::default();
         let (krate, bound) = container_options(&input.attrs, &mut mistakes);
         let variants = match input.data {
-            Data::Struct(data) => vec![Variant { name: None, fields: fields(data.fields, &mut mistakes) }],
+            Data::Struct(data) => {
+                vec![Variant { name: None, fields: fields(data.fields, false, &mut mistakes) }]
+            }
             Data::Enum(data) => {
                 let variant = |variant: syn::Variant| {
-                    no_options(&variant.attrs, &mut mistakes);
-                    Variant { name: Some(variant.ident), fields: fields(variant.fields, &mut mistakes) }
+                    let is_marked = variant_options(&variant.attrs, &mut mistakes);
+                    Variant {
+                        name: Some(variant.ident),
+                        fields: fields(variant.fields, is_marked, &mut mistakes),
+                    }
                 };
                 data.variants.into_iter().map(variant).collect()
             }
             Data::Union(data) => {
-                mistakes.add(data.union_token, "a union does not say which of its fields it holds: use an enum");
+                mistakes
+                    .add(data.union_token, "a union does not say which of its fields it holds: use an enum");
                 Vec::new()
             }
         };
@@ -79,7 +87,8 @@ impl Shape {
             None => self.predicates(bounds),
         };
         let lifetimes = self.generics.lifetimes().map(|parameter| &parameter.lifetime);
-        let lifetimes: Vec<WherePredicate> = lifetimes.map(|lifetime| parse_quote!(#lifetime: 'static)).collect();
+        let lifetimes: Vec<WherePredicate> =
+            lifetimes.map(|lifetime| parse_quote!(#lifetime: 'static)).collect();
         let clause = generics.make_where_clause();
         // Only after a mistake are there lifetimes: the trait wants `'static`, and one mistake is enough.
         clause.predicates.extend(lifetimes);
@@ -93,14 +102,16 @@ impl Shape {
     }
 
     fn predicates(&self, bounds: impl Fn(&Field) -> TokenStream) -> Vec<WherePredicate> {
-        let parameters: Vec<Ident> = self.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
+        let parameters: Vec<Ident> =
+            self.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
         let mut predicates: Vec<WherePredicate> =
             parameters.iter().map(|parameter| parse_quote!(#parameter: 'static)).collect();
         for field in self.variants.iter().flat_map(|variant| &variant.fields) {
             let bound = bounds(field);
             let mut used = Used { parameters: &parameters, found: Vec::new() };
             used.visit_type_mut(&mut field.ty.clone());
-            predicates.extend(used.found.into_iter().map(|ty| -> WherePredicate { parse_quote!(#ty: #bound) }));
+            predicates
+                .extend(used.found.into_iter().map(|ty| -> WherePredicate { parse_quote!(#ty: #bound) }));
         }
         let mut seen = std::collections::BTreeSet::new();
         predicates.retain(|predicate| seen.insert(predicate.to_token_stream().to_string()));
@@ -145,35 +156,39 @@ pub(crate) fn match_self(shape: &Shape, arm: impl FnMut((usize, &Variant)) -> To
     quote!(match self { #(#patterns => { #arms })* })
 }
 
-fn fields(fields: syn::Fields, mistakes: &mut Mistakes) -> Vec<Field> {
+/// `is_marked` says that their variant has a mark, which is a mistake, but one of the variant's.
+fn fields(fields: syn::Fields, is_marked: bool, mistakes: &mut Mistakes) -> Vec<Field> {
     let members: Vec<Member> = fields.members().collect();
     let read = |(index, (member, field)): (usize, (Member, syn::Field))| {
-        let is_static = field_options(&field.attrs, mistakes);
+        let is_static = field_options(&field.attrs, mistakes) || is_marked;
         let binding = format_ident!("__field{index}", span = Span::mixed_site());
         Field { member, ty: field.ty, binding, is_static }
     };
     members.into_iter().zip(fields).enumerate().map(read).collect()
 }
 
+/// Whether the field is marked. After a mistake it counts as marked, so that its type is not a mistake too.
 fn field_options(attrs: &[Attribute], mistakes: &mut Mistakes) -> bool {
-    let mut is_static = false;
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("tree")) {
-        let parsed = attr.parse_nested_meta(|meta| {
-            if meta.path.is_ident("static") {
-                is_static = true;
-                return Ok(());
-            }
-            Err(unknown(&meta.path, "a field takes `static`"))
+    let mut is_marked = false;
+    for attr in options(attrs) {
+        is_marked = true;
+        let parsed = attr.parse_nested_meta(|meta| match meta.path.is_ident("static") {
+            true => Ok(()),
+            false => Err(unknown(&meta.path, "a field takes `static`")),
         });
         parsed.unwrap_or_else(|error| mistakes.add_error(error));
     }
-    is_static
+    is_marked
 }
 
-fn no_options(attrs: &[Attribute], mistakes: &mut Mistakes) {
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("tree")) {
-        mistakes.add(attr, "a variant takes no options: mark its fields");
-    }
+/// Whether the variant is marked, which it should not be.
+fn variant_options(attrs: &[Attribute], mistakes: &mut Mistakes) -> bool {
+    let marks = options(attrs).map(|attr| mistakes.add(attr, "a variant takes no options: mark its fields"));
+    marks.count() > 0
+}
+
+fn options(attrs: &[Attribute]) -> impl Iterator<Item = &Attribute> {
+    attrs.iter().filter(|attr| attr.path().is_ident("tree"))
 }
 
 fn container_options(
@@ -181,7 +196,7 @@ fn container_options(
     mistakes: &mut Mistakes,
 ) -> (Option<Path>, Option<Vec<WherePredicate>>) {
     let (mut krate, mut bound) = (None, None);
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("tree")) {
+    for attr in options(attrs) {
         let parsed = attr.parse_nested_meta(|meta| {
             if meta.path.is_ident("crate") {
                 krate = Some(meta.value()?.call(Path::parse_mod_style)?);
@@ -212,8 +227,9 @@ struct Used<'a> {
 
 impl VisitMut for Used<'_> {
     fn visit_type_path_mut(&mut self, path: &mut TypePath) {
-        let is_parameter =
-            |path: &TypePath| path.path.segments.first().is_some_and(|first| self.parameters.contains(&first.ident));
+        let is_parameter = |path: &TypePath| {
+            path.path.segments.first().is_some_and(|first| self.parameters.contains(&first.ident))
+        };
         let is_used = match &path.qself {
             None => path.path.leading_colon.is_none() && is_parameter(path),
             Some(qself) => matches!(types::peel(&qself.ty), Type::Path(inner) if is_parameter(inner)),

@@ -60,7 +60,8 @@ fn reject_plain_fields(shape: &mut Shape) {
         if let Some(plain) = types::plain(&field.ty) {
             let name = plain.name;
             let or_array = if plain.is_number() { ", or make it an `Array`" } else { "" };
-            let message = format!("`{name}` is a plain Rust type: mark the field `#[tree(static)]`{or_array}");
+            let message =
+                format!("`{name}` is a plain Rust type: mark the field `#[tree(static)]`{or_array}");
             shape.mistakes.add(name, message);
         }
     }
@@ -96,9 +97,11 @@ fn structure(shape: &Shape) -> TokenStream {
     let variants = match_self(shape, |(index, variant)| {
         let index = Literal::usize_unsuffixed(index);
         let index = variant.name.as_ref().map(|_| quote!(__key.word(#index);));
-        let statics = variant.fields.iter().filter(|field| field.is_static).map(|Field { ty, binding, .. }| {
-            quote!(<#ty as #private::Static>::key(#binding, __key);)
-        });
+        let statics = variant
+            .fields
+            .iter()
+            .filter(|field| field.is_static)
+            .map(|Field { ty, binding, .. }| quote!(<#ty as #private::Static>::key(#binding, __key);));
         let trees = trees(variant).map(|field| call(shape, field, quote!(structure), quote!(__key)));
         quote!(#index #(#statics)* #(#trees)*)
     });
@@ -133,4 +136,168 @@ fn call(shape: &Shape, field: &Field, method: TokenStream, arguments: TokenStrea
     let Shape { private, .. } = shape;
     let Field { ty, binding, .. } = field;
     quote!(<#ty as #private::Tree>::#method(#binding, #arguments);)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Tokens as text, without the spacing that only tells where they came from.
+    fn text(tokens: TokenStream) -> String {
+        tokens.to_string().split_whitespace().collect()
+    }
+
+    #[test]
+    fn an_enum_is_walked_variant_by_variant() {
+        let input = quote! {
+            enum Node<T> {
+                Leaf(T),
+                Pair { left: Box<Node<T>>, #[tree(static)] rank: usize },
+                Empty,
+            }
+        };
+        let expected = quote! {
+            #[automatically_derived]
+            impl<T> ::tracewell::__private::Tree for Node<T>
+            where
+                T: 'static,
+                T: ::tracewell::__private::Tree
+            {
+                fn visit<'__tracewell>(
+                    &'__tracewell self,
+                    __leaf: &mut dyn ::core::ops::FnMut(&'__tracewell ::tracewell::__private::Array),
+                ) {
+                    match self {
+                        Self::Leaf { 0: __field0 } => {
+                            <T as ::tracewell::__private::Tree>::visit(__field0, __leaf);
+                        }
+                        Self::Pair { left: __field0, rank: __field1 } => {
+                            <Box<Node<T>> as ::tracewell::__private::Tree>::visit(__field0, __leaf);
+                        }
+                        Self::Empty {} => {}
+                    }
+                }
+
+                fn rebuild(
+                    &self,
+                    __leaf: &mut dyn ::core::ops::FnMut(&::tracewell::__private::Array) -> ::tracewell::__private::Array
+                ) -> Self {
+                    match self {
+                        Self::Leaf { 0: __field0 } => {
+                            Self::Leaf { 0: <T as ::tracewell::__private::Tree>::rebuild(__field0, __leaf) }
+                        }
+                        Self::Pair { left: __field0, rank: __field1 } => {
+                            Self::Pair {
+                                left: <Box<Node<T>> as ::tracewell::__private::Tree>::rebuild(__field0, __leaf),
+                                rank: {
+                                    let _ = <usize as ::tracewell::__private::Static>::key;
+                                    <usize as ::core::clone::Clone>::clone(__field1)
+                                }
+                            }
+                        }
+                        Self::Empty {} => { Self::Empty {} }
+                    }
+                }
+
+                fn structure(&self, __key: &mut ::tracewell::__private::Key) {
+                    __key.node::<Self>();
+                    match self {
+                        Self::Leaf { 0: __field0 } => {
+                            __key.word(0);
+                            <T as ::tracewell::__private::Tree>::structure(__field0, __key);
+                        }
+                        Self::Pair { left: __field0, rank: __field1 } => {
+                            __key.word(1);
+                            <usize as ::tracewell::__private::Static>::key(__field1, __key);
+                            <Box<Node<T>> as ::tracewell::__private::Tree>::structure(__field0, __key);
+                        }
+                        Self::Empty {} => { __key.word(2); }
+                    }
+                }
+
+                fn describe(
+                    &self,
+                    __path: &mut ::tracewell::__private::Path,
+                    __leaf: &mut dyn ::core::ops::FnMut(&::tracewell::__private::Path)
+                ) {
+                    match self {
+                        Self::Leaf { 0: __field0 } => {
+                            __path.variant("Leaf", |__path| {
+                                __path.field("0", |__path| {
+                                    <T as ::tracewell::__private::Tree>::describe(__field0, __path, __leaf);
+                                });
+                            });
+                        }
+                        Self::Pair { left: __field0, rank: __field1 } => {
+                            __path.variant("Pair", |__path| {
+                                __path.field("left", |__path| {
+                                    <Box<Node<T>> as ::tracewell::__private::Tree>::describe(__field0, __path, __leaf);
+                                });
+                            });
+                        }
+                        Self::Empty {} => {}
+                    }
+                }
+            }
+        };
+        assert_eq!(text(derive(input)), text(expected));
+    }
+
+    #[test]
+    fn bounds_follow_the_use_of_a_parameter() {
+        let bounds = |input| {
+            let found = text(derive(input));
+            let (_, rest) = found.split_once("where").expect("a where clause");
+            rest.split_once('{').expect("a body").0.replace("::tracewell::__private::", "")
+        };
+        assert_eq!(
+            bounds(quote!(
+                struct A<T, K> {
+                    t: Vec<T>,
+                    #[tree(static)]
+                    k: K,
+                }
+            )),
+            "T:'static,K:'static,T:Tree,K:Static",
+        );
+        assert_eq!(
+            bounds(quote!(
+                struct A<C: Config> {
+                    p: C::P,
+                    q: Vec<<C as Config>::Q>,
+                }
+            )),
+            "C:'static,C::P:Tree,<CasConfig>::Q:Tree",
+        );
+        assert_eq!(
+            bounds(quote!(
+                #[tree(bound = "T: Mine")]
+                struct A<T> {
+                    t: T,
+                }
+            )),
+            "T:Mine"
+        );
+        assert_eq!(
+            bounds(quote!(
+                struct A<T>(T)
+                where
+                    T: Copy;
+            )),
+            "T:Copy,T:'static,T:Tree"
+        );
+    }
+
+    #[test]
+    fn a_type_with_mistakes_is_still_implemented() {
+        let found = text(derive(quote!(
+            struct View<'a> {
+                x: &'a Array,
+                n: f32,
+            }
+        )));
+        assert_eq!(found.matches("compile_error!").count(), 2);
+        assert!(found.contains("impl<'a>::tracewell::__private::TreeforView<'a>where'a:'static{"), "{found}");
+        assert_eq!(found.matches("::core::panic!(").count(), 4);
+    }
 }

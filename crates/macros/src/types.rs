@@ -8,8 +8,8 @@ use syn::{GenericArgument, Ident, Lifetime, PathArguments, PathSegment, Type, Ty
 
 /// Types of the standard library that hold no arrays.
 const PLAIN: &[&str] = &[
-    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128",
-    "usize", "str", "String",
+    "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64",
+    "u128", "usize", "str", "String",
 ];
 
 /// The path of the hidden module that holds everything generated code names.

@@ -13,7 +13,10 @@ use tracewell_codegen::{Code, Entry};
 
 static LIVE_BYTES: AtomicUsize = AtomicUsize::new(0);
 
-/// How many bytes of code are in memory now.
+/// Memory comes in pages of this size, or of a multiple of it.
+const PAGE: usize = 4096;
+
+/// How many bytes of memory code takes now, in whole pages.
 pub fn live_code_bytes() -> usize {
     LIVE_BYTES.load(Relaxed)
 }
@@ -27,7 +30,7 @@ impl CodeMemory {
     /// Copies code into pages of its own and writes the addresses of helpers into it.
     pub fn new(code: &Code) -> io::Result<CodeMemory> {
         // Mappings start at a page, which is more than any function asks for.
-        debug_assert!(code.align <= 4096, "code wants an alignment of {}", code.align);
+        debug_assert!(code.align <= PAGE, "code wants an alignment of {}", code.align);
         let mut map = MmapMut::map_anon(code.bytes.len().max(1))?;
         map[..code.bytes.len()].copy_from_slice(&code.bytes);
         for patch in &code.patches {
@@ -35,8 +38,9 @@ impl CodeMemory {
             map[patch.offset..patch.offset + 8].copy_from_slice(&address.to_le_bytes());
         }
         let map = map.make_exec()?;
-        LIVE_BYTES.fetch_add(map.len(), Relaxed);
-        Ok(CodeMemory { map })
+        let memory = CodeMemory { map };
+        LIVE_BYTES.fetch_add(memory.pages(), Relaxed);
+        Ok(memory)
     }
 
     /// The function that the code is. Good for as long as this memory lives.
@@ -51,6 +55,11 @@ impl CodeMemory {
         self.map.len()
     }
 
+    /// The number of bytes of the pages that hold the code.
+    fn pages(&self) -> usize {
+        self.map.len().next_multiple_of(PAGE)
+    }
+
     /// Whether there is no code.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
@@ -59,7 +68,7 @@ impl CodeMemory {
 
 impl Drop for CodeMemory {
     fn drop(&mut self) {
-        LIVE_BYTES.fetch_sub(self.map.len(), Relaxed);
+        LIVE_BYTES.fetch_sub(self.pages(), Relaxed);
     }
 }
 

@@ -59,9 +59,9 @@ impl From<CodegenError> for BuildError {
 
 /// A run could not finish. Inputs that were given away may be lost.
 pub enum RunError {
-    /// Another number of inputs than the program has.
+    /// Fewer inputs than the program uses.
     Count {
-        /// How many the program has.
+        /// How many the program uses.
         expected: usize,
         /// How many were handed in.
         found: usize,

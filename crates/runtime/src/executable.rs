@@ -42,8 +42,8 @@ impl Input<'_> {
 #[derive(Debug)]
 pub struct Executable {
     program: Program,
-    /// The slot, dtype and length of each input, by its number.
-    inputs: Vec<(usize, DType, usize)>,
+    /// What is asked of each input, by its number; nothing of one that is not used.
+    inputs: Vec<Option<Wanted>>,
     /// The slots that each run makes.
     outputs: Vec<Output>,
     temps: Vec<Temp>,
@@ -54,6 +54,14 @@ pub struct Executable {
     guard: bool,
     /// Keeps the machine code that `steps` points into.
     kernels: Vec<Arc<CompiledKernel>>,
+}
+
+/// The slot of an input, and what must be in it.
+#[derive(Clone, Copy, Debug)]
+struct Wanted {
+    slot: usize,
+    dtype: DType,
+    len: usize,
 }
 
 /// A slot made by each run.
@@ -154,10 +162,12 @@ impl Executable {
     }
 
     fn plan_slots(&mut self, shapes: &[Shape]) {
-        let mut inputs = Vec::new();
         for (slot, data) in self.program.slots.iter().enumerate() {
             match &data.role {
-                Role::Input(number) => inputs.push((*number, (slot, data.dtype, data.len))),
+                Role::Input(number) => {
+                    self.inputs.resize(self.inputs.len().max(number + 1), None);
+                    self.inputs[*number] = Some(Wanted { slot, dtype: data.dtype, len: data.len });
+                }
                 Role::Output { reuse } => {
                     let mut results = self.program.results.iter().zip(shapes);
                     let shape = results.find(|(id, _)| id.0 as usize == slot).map(|(_, shape)| shape.clone());
@@ -170,9 +180,6 @@ impl Executable {
                 Role::Constant(tensor) => self.constants.push((slot, Constant(tensor.as_ptr().cast_mut()))),
             }
         }
-        // The verifier has seen that the numbers are 0, 1, ….
-        inputs.sort_by_key(|(number, _)| *number);
-        self.inputs = inputs.into_iter().map(|(_, input)| input).collect();
     }
 
     fn plan_step(&self, step: &Step) -> Action {
@@ -240,10 +247,12 @@ impl Executable {
     }
 
     fn place_inputs(&self, inputs: &[Input<'_>], addresses: &mut Addresses) -> Result<(), RunError> {
-        if inputs.len() != self.inputs.len() {
+        // Inputs after the last one that is used may be left out or not.
+        if inputs.len() < self.inputs.len() {
             return Err(RunError::Count { expected: self.inputs.len(), found: inputs.len() });
         }
-        for (number, (input, &(slot, dtype, len))) in inputs.iter().zip(&self.inputs).enumerate() {
+        for (number, (input, wanted)) in inputs.iter().zip(&self.inputs).enumerate() {
+            let Some(Wanted { slot, dtype, len }) = *wanted else { continue };
             match input.tensor() {
                 Some(tensor) if tensor.dtype() == dtype && tensor.len() == len => {
                     // Read only, unless an output takes it over.
@@ -330,7 +339,11 @@ impl Executable {
     fn answer(&self, mut made: SmallVec<[Tensor; 4]>, through: SmallVec<[Tensor; 4]>) -> Vec<Tensor> {
         let plain = through.is_empty()
             && made.len() == self.results.len()
-            && self.results.iter().enumerate().all(|(k, answer)| matches!(answer, Answer::Output(n, _) if *n == k));
+            && self
+                .results
+                .iter()
+                .enumerate()
+                .all(|(k, answer)| matches!(answer, Answer::Output(n, _) if *n == k));
         if plain {
             return made.drain(..).collect();
         }
@@ -380,7 +393,8 @@ fn taken_over(output: &Output, inputs: &mut [Input<'_>]) -> Option<(Tensor, *mut
     }
     tensor.unique_ptr()?;
     let Input::Given(tensor) = std::mem::replace(input, Input::Taken) else { return None };
-    let mut tensor = if *tensor.shape() == output.shape { tensor } else { owned_reshape(tensor, &output.shape) };
+    let mut tensor =
+        if *tensor.shape() == output.shape { tensor } else { owned_reshape(tensor, &output.shape) };
     let address = tensor.unique_ptr()?;
     Some((tensor, address))
 }

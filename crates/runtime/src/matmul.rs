@@ -131,8 +131,25 @@ unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, paral
     // SAFETY: the caller's promise. The result is not read, so it need not be initialised.
     unsafe {
         gemm::gemm(
-            m, n, k, c, 1, n as isize, false, a, a_col as isize, a_row as isize, b, b_col as isize, b_row as isize,
-            T::ZERO, T::ONE, false, false, false, parallelism,
+            m,
+            n,
+            k,
+            c,
+            1,
+            n as isize,
+            false,
+            a,
+            a_col as isize,
+            a_row as isize,
+            b,
+            b_col as isize,
+            b_row as isize,
+            T::ZERO,
+            T::ONE,
+            false,
+            false,
+            false,
+            parallelism,
         );
     }
 }

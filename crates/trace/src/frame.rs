@@ -149,6 +149,14 @@ impl Frame {
         recording.arguments.iter().find(|(v, _)| *v == var).map(|(_, name)| name.clone())
     }
 
+    /// Gives an argument its name, once it is known.
+    pub fn name_argument(&self, var: Var, name: String) {
+        let mut recording = self.recording();
+        if let Some(argument) = recording.arguments.iter_mut().find(|(v, _)| *v == var) {
+            argument.1 = name;
+        }
+    }
+
     /// How the frame is named in errors: `` `loss` (src/model.rs:24:1) ``.
     pub fn describe(&self) -> String {
         match &self.function {

@@ -1,1 +1,113 @@
-//! Tracewell: a JIT array compiler. The face: Array, operators, jit, transforms.
+//! Tracewell compiles Rust functions over arrays.
+//!
+//! A [`jit!`] function runs once on *tracers*; every operation it uses is recorded in a typed graph; the graph
+//! is transformed (derivatives, batching), simplified, fused into loops, compiled to machine code and cached by
+//! the types of its arguments.
+//!
+//! ```
+//! use tracewell::prelude::*;
+//!
+//! jit! {
+//!     /// Half the squared distance.
+//!     fn energy(x: &Array, y: &Array) -> Array {
+//!         0.5 * (x - y).square().sum()
+//!     }
+//! }
+//!
+//! let x = Array::from(vec![1.0f32, 2.0, 3.0]);
+//! let y = Array::from(vec![1.0f32, 0.0, 0.0]);
+//! assert_eq!(energy(&x, &y).item::<f32>(), 6.5);
+//!
+//! let force = grad(|x: &Array| energy(x, &y))(&x);
+//! assert_eq!(force.to_string(), "[0. 2. 3.]");
+//! ```
+
+mod key;
+mod static_arg;
+pub mod tree;
+mod outcome;
+mod array;
+mod config;
+mod cache;
+mod executable;
+mod executor;
+mod staging;
+mod jit;
+mod transform;
+pub mod pipeline;
+pub mod primitive;
+
+pub use array::{Array, Operand, Scalar, select};
+pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
+pub use key::Key;
+pub use outcome::Outcome;
+pub use static_arg::Static;
+pub use tracewell_array::{DType, Element, Shape};
+pub use tracewell_graph::{ArrayType, Graph};
+pub use tracewell_trace::{Error, ErrorKind};
+pub use transform::{Axes, grad, jvp, linearize, trace, value_and_grad, vjp, vmap, vmap_axes};
+pub use tree::{Path, Tree, TreeRef};
+
+/// Watching what happens: events of every call, user function and primitive.
+pub mod observe {
+    pub use tracewell_trace::{Api, Event, EventLog, Observer, Tracer, Value, is_observed, observing};
+}
+
+/// What most programs need: `use tracewell::prelude::*`.
+pub mod prelude {
+    pub use crate::array::{Array, Operand, Scalar, select};
+    pub use crate::dtypes::*;
+    pub use crate::tree;
+    pub use crate::{
+        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, jit, jvp, linearize, lower,
+        stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+    };
+}
+
+/// A result whose error is Tracewell's, unless another is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The element types by their short names.
+pub mod dtypes {
+    use tracewell_array::DType;
+
+    /// `bool`
+    pub const BOOL: DType = DType::Bool;
+    /// `u8`
+    pub const U8: DType = DType::U8;
+    /// `u32`
+    pub const U32: DType = DType::U32;
+    /// `i32`
+    pub const I32: DType = DType::I32;
+    /// `i64`
+    pub const I64: DType = DType::I64;
+    /// `f32`
+    pub const F32: DType = DType::F32;
+    /// `f64`
+    pub const F64: DType = DType::F64;
+}
+
+pub use dtypes::*;
+
+/// The array, held constant by derivatives.
+#[track_caller]
+pub fn stop_gradient(x: &Array) -> Array {
+    x.stop_gradient()
+}
+
+/// For code made by macros only.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::array::Scalar;
+    pub use crate::jit::{Call, Inside, Site};
+    pub use crate::key::Key;
+    pub use crate::outcome::Outcome;
+    pub use crate::static_arg::Static;
+    pub use crate::tree::{Path, Tree, TreeRef};
+    pub use crate::Array;
+
+    /// Points an error about a return type at the type.
+    pub fn assert_outcome<R: Outcome>() {}
+    /// Points an error about a parameter at its type.
+    pub fn assert_tree_ref<T: TreeRef + ?Sized>() {}
+}

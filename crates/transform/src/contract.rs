@@ -27,5 +27,8 @@ pub(crate) fn check_type(
 
 /// An error that blames the rule.
 pub(crate) fn broken(prim: &Prim, why: String) -> RuleError {
-    RuleError::Unsupported { primitive: prim.name().to_string(), why: format!("{why} (a bug of the primitive)") }
+    RuleError::Unsupported {
+        primitive: prim.name().to_string(),
+        why: format!("{why} (a bug of the primitive)"),
+    }
 }

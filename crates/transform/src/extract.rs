@@ -8,12 +8,7 @@ use crate::env::Env;
 ///
 /// `inputs` may be any variables, defined by equations or not, each named once; whatever only they need is left
 /// out. An input of the old graph that the outputs need must be among them.
-pub(crate) fn extract(
-    graph: &Graph,
-    name: String,
-    inputs: &[Var],
-    outputs: &[Atom],
-) -> (Graph, Env<Var>) {
+pub(crate) fn extract(graph: &Graph, name: String, inputs: &[Var], outputs: &[Atom]) -> (Graph, Env<Var>) {
     let mut given = vec![false; graph.types.len()];
     inputs.iter().for_each(|var| given[var.0 as usize] = true);
 
@@ -30,7 +25,10 @@ pub(crate) fn extract(
     let mut kept: Vec<&Equation> = Vec::new();
     for equation in graph.equations.iter().rev() {
         if equation.outputs.iter().any(|var| needed[var.0 as usize]) {
-            debug_assert!(equation.outputs.iter().all(|var| !given[var.0 as usize]), "cut through an equation");
+            debug_assert!(
+                equation.outputs.iter().all(|var| !given[var.0 as usize]),
+                "cut through an equation"
+            );
             equation.inputs.iter().for_each(|atom| need(&mut needed, atom));
             kept.push(equation);
         }

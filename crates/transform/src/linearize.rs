@@ -118,3 +118,153 @@ fn origins(graph: &Graph, values: &Env<Atom>, places: &Env<Var>, count: usize) -
     }
     origins
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{read, write};
+    use crate::transpose;
+    use expect_test::expect;
+
+    fn count(graph: &Graph, name: &str) -> usize {
+        graph.equations.iter().filter(|eq| eq.prim.name() == name).count()
+    }
+
+    #[test]
+    fn split() {
+        // `%0` is a residual twice and listed once; the sine of the dead `%5` is none; 2.0 goes with its
+        // equation; the tangent of the second result is zero.
+        let graph = read(
+            "func @f(%0: f32[3], %1: f32[3]) -> (f32[3], f32[3]) {
+               %2: f32[3] = mul %0, %0
+               %3: f32[3] = mul %2, 2.0:f32[3]
+               %4: f32[3] = exp %3
+               %5: f32[3] = cos %4
+               %6: f32[3] = sin %1
+               return %4, %6
+             }",
+        );
+        let (split, origins) = linearize_with_origins(&graph, &[true, false]).unwrap();
+        assert_eq!(split.tangents, [true, false]);
+        expect![[r#"
+            func @f_primal(%0: f32[3], %1: f32[3]) -> (f32[3], f32[3], f32[3], f32[3]) {
+              %2: f32[3] = mul %0, %0
+              %3: f32[3] = mul %2, 2.0:f32[3]
+              %4: f32[3] = exp %3
+              %5: f32[3] = sin %1
+              return %4, %5, %0, %4
+            }
+        "#]]
+        .assert_eq(&write(&split.primal));
+        expect![[r#"
+            func @f_linear(%0: f32[3], %1: f32[3], %2: f32[3]) -> (f32[3]) {
+              %3: f32[3] = mul %2, %0
+              %4: f32[3] = mul %2, %0
+              %5: f32[3] = add %3, %4
+              %6: f32[3] = mul %5, 2.0:f32[3]
+              %7: f32[3] = mul %6, %1
+              return %7
+            }
+        "#]]
+        .assert_eq(&write(&split.linear));
+        assert_eq!(origins.residuals, [Origin::Original(Var(0)), Origin::Original(Var(4))]);
+        assert!(origins.variables.iter().all(|origin| *origin != Origin::New));
+    }
+
+    #[test]
+    fn new_residuals() {
+        let graph = read(
+            "func @f(%0: f32[]) -> (f32[]) {
+               %1: f32[] = tanh %0
+               %2: f32[] = sin %1
+               return %2
+             }",
+        );
+        let (split, origins) = linearize_with_origins(&graph, &[true]).unwrap();
+        expect![[r#"
+            func @f_primal(%0: f32[]) -> (f32[], f32[], f32[]) {
+              %1: f32[] = tanh %0
+              %2: f32[] = mul %1, %1
+              %3: f32[] = sub 1.0:f32[], %2
+              %4: f32[] = sin %1
+              %5: f32[] = cos %1
+              return %4, %3, %5
+            }
+        "#]]
+        .assert_eq(&write(&split.primal));
+        expect![[r#"
+            func @f_linear(%0: f32[], %1: f32[], %2: f32[]) -> (f32[]) {
+              %3: f32[] = mul %2, %0
+              %4: f32[] = mul %3, %1
+              return %4
+            }
+        "#]]
+        .assert_eq(&write(&split.linear));
+        assert_eq!(origins.residuals, [Origin::New, Origin::New]);
+        let original = |var| Origin::Original(Var(var));
+        let expected = [original(0), original(1), Origin::New, Origin::New, original(2), Origin::New];
+        assert_eq!(origins.variables, expected);
+    }
+
+    #[test]
+    fn nothing_varies() {
+        let graph = read("func @f(%0: f32[]) -> (f32[]) {\n %1: f32[] = sin %0\n return %1\n}");
+        let split = linearize(&graph, &[false]).unwrap();
+        assert_eq!(split.tangents, [false]);
+        assert_eq!(split.primal, graph);
+        assert!(split.linear.inputs.is_empty() && split.linear.outputs.is_empty());
+    }
+
+    #[test]
+    fn nested_graphs_are_two_calls() {
+        let graph = read(
+            "func @f(%0: f32[], %1: f32[]) -> (f32[]) {
+               %2: f32[] = call[graph=func @g(%0: f32[], %1: f32[]) -> (f32[]) {
+                 %2: f32[] = sin %0
+                 %3: f32[] = mul %2, %1
+                 return %3
+               }] %0, %1
+               return %2
+             }",
+        );
+        let split = linearize(&graph, &[true, true]).unwrap();
+        expect![[r#"
+            func @f_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[], f32[]) {
+              %2: f32[], %3: f32[], %4: f32[], %5: f32[] = call[graph=func @g_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[], f32[]) {
+                %2: f32[] = sin %0
+                %3: f32[] = cos %0
+                %4: f32[] = mul %2, %1
+                return %4, %1, %2, %3
+              }] %0, %1
+              return %2, %3, %4, %5
+            }
+        "#]].assert_eq(&write(&split.primal));
+        expect![[r#"
+            func @f_linear(%0: f32[], %1: f32[], %2: f32[], %3: f32[], %4: f32[]) -> (f32[]) {
+              %5: f32[] = call[graph=func @g_linear(%0: f32[], %1: f32[], %2: f32[], %3: f32[], %4: f32[]) -> (f32[]) {
+                %5: f32[] = mul %3, %2
+                %6: f32[] = mul %5, %0
+                %7: f32[] = mul %4, %1
+                %8: f32[] = add %6, %7
+                return %8
+              }] %0, %1, %2, %3, %4
+              return %5
+            }
+        "#]].assert_eq(&write(&split.linear));
+    }
+
+    /// A derivative costs a constant factor: ten equations make ten, and no exponential is computed again.
+    #[test]
+    fn a_chain_stays_a_chain() {
+        let mut text = "func @f(%0: f64[]) -> (f64[]) {\n".to_string();
+        (0..10).for_each(|i| text += &format!("%{}: f64[] = exp %{i}\n", i + 1));
+        let graph = read(&(text + "return %10\n}"));
+
+        let split = linearize(&graph, &[true]).unwrap();
+        assert_eq!((count(&split.primal, "exp"), split.primal.equations.len()), (10, 10));
+        assert_eq!((count(&split.linear, "mul"), split.linear.equations.len()), (10, 10));
+        let linear: Vec<bool> = (0..11).map(|i| i == 10).collect();
+        let (adjoint, _) = transpose(&split.linear, &linear, &[true]).unwrap();
+        assert_eq!((count(&adjoint, "mul"), adjoint.equations.len()), (10, 10));
+    }
+}

@@ -31,7 +31,11 @@ impl Pushforward {
 }
 
 /// Walks a graph forwards with tangents for the `active` inputs.
-pub(crate) fn pushforward(graph: &Graph, active: &[bool], linearizing: bool) -> Result<Pushforward, RuleError> {
+pub(crate) fn pushforward(
+    graph: &Graph,
+    active: &[bool],
+    linearizing: bool,
+) -> Result<Pushforward, RuleError> {
     assert_eq!(graph.inputs.len(), active.len(), "one flag for each input");
     let mut builder = GraphBuilder::new();
     let mut values: Env<Atom> = Env::new(graph);
@@ -90,6 +94,7 @@ fn tangent_input(builder: &mut GraphBuilder, graph: &Graph, input: usize) -> Res
         return Ok(builder.input(ty.clone()));
     }
     let name = &graph.name;
-    let message = format!("cannot differentiate `{name}` by its input {input}, which is {ty}: only floats vary");
+    let message =
+        format!("cannot differentiate `{name}` by its input {input}, which is {ty}: only floats vary");
     Err(TypeError::new(name.as_str(), message).into())
 }

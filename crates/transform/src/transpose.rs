@@ -51,8 +51,7 @@ pub fn transpose(graph: &Graph, linear: &[bool], given: &[bool]) -> Result<(Grap
         .map(|(&var, _)| cotangents.find(var).cloned())
         .collect();
     let nonzero = results.iter().map(Option::is_some).collect();
-    let whole =
-        builder.finish(format!("{}_transpose", graph.name), results.into_iter().flatten().collect());
+    let whole = builder.finish(format!("{}_transpose", graph.name), results.into_iter().flatten().collect());
     Ok((prune(&whole), nonzero))
 }
 
@@ -116,4 +115,112 @@ fn pull_back(
         accumulate(builder, cotangents.slot(*var), term)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::{read, write};
+    use expect_test::expect;
+
+    #[test]
+    fn coefficients_forwards_and_the_rest_backwards() {
+        let graph = read(
+            "func @f(%0: f32[2,3], %1: f32[3], %2: f32[3]) -> (f32[2], f32[3]) {
+               %3: f32[2,3] = sin %0
+               %4: f32[3] = add %1, %1
+               %5: f32[3] = sub %4, %2
+               %6: f32[2] = dot_general[a_contract=[1], b_contract=[0], a_batch=[], b_batch=[]] %3, %5
+               %7: f32[3] = neg %1
+               return %6, %7
+             }",
+        );
+        let (adjoint, nonzero) = transpose(&graph, &[false, true, true], &[true, true]).unwrap();
+        assert_eq!(nonzero, [true, true]);
+        expect![[r#"
+            func @f_transpose(%0: f32[2,3], %1: f32[2], %2: f32[3]) -> (f32[3], f32[3]) {
+              %3: f32[2,3] = sin %0
+              %4: f32[3] = neg %2
+              %5: f32[3] = dot_general[a_contract=[0], b_contract=[0], a_batch=[], b_batch=[]] %1, %3
+              %6: f32[3] = neg %5
+              %7: f32[3] = add %4, %5
+              %8: f32[3] = add %7, %5
+              return %8, %6
+            }
+        "#]]
+        .assert_eq(&write(&adjoint));
+        // Of the second result alone: nothing is left of the product, and nothing of `%2`.
+        let (adjoint, nonzero) = transpose(&graph, &[false, true, true], &[false, true]).unwrap();
+        assert_eq!(nonzero, [true, false]);
+        expect![[r#"
+            func @f_transpose(%0: f32[2,3], %1: f32[3]) -> (f32[3]) {
+              %2: f32[3] = neg %1
+              return %2
+            }
+        "#]]
+        .assert_eq(&write(&adjoint));
+    }
+
+    #[test]
+    fn outputs_that_are_inputs_literals_or_twice_the_same() {
+        let graph = read(
+            "func @f(%0: f32[], %1: f32[], %2: f32[]) -> (f32[], f32[], f32[], f32[], f32[], f32[]) {
+               %3: f32[] = neg %1
+               return %1, %3, %3, 0.0:f32[], %0, %1
+             }",
+        );
+        let (adjoint, nonzero) = transpose(&graph, &[false, true, true], &[true; 6]).unwrap();
+        assert_eq!(nonzero, [true, false]);
+        expect![[r#"
+            func @f_transpose(%0: f32[], %1: f32[], %2: f32[], %3: f32[], %4: f32[], %5: f32[], %6: f32[]) -> (f32[]) {
+              %7: f32[] = add %2, %3
+              %8: f32[] = add %1, %6
+              %9: f32[] = neg %7
+              %10: f32[] = add %8, %9
+              return %10
+            }
+        "#]].assert_eq(&write(&adjoint));
+    }
+
+    #[test]
+    fn nothing_given() {
+        let graph = read("func @f(%0: f32[]) -> (f32[]) {\n %1: f32[] = neg %0\n return %1\n}");
+        let (adjoint, nonzero) = transpose(&graph, &[true], &[false]).unwrap();
+        assert_eq!(nonzero, [false]);
+        assert!(adjoint.inputs.is_empty() && adjoint.equations.is_empty());
+    }
+
+    #[test]
+    fn what_is_not_linear_is_named() {
+        let graph = read("func @f(%0: f32[]) -> (f32[]) {\n %1: f32[] = mul %0, %0\n return %1\n}");
+        expect!["`mul` is not linear in the operand it was transposed for"]
+            .assert_eq(&transpose(&graph, &[true], &[true]).unwrap_err().to_string());
+    }
+
+    #[test]
+    fn nested_graphs() {
+        let graph = read(
+            "func @f(%0: f32[], %1: f32[]) -> (f32[], f32[]) {
+               %2: f32[], %3: f32[] = call[graph=func @g(%0: f32[], %1: f32[]) -> (f32[], f32[]) {
+                 %2: f32[] = mul %1, %0
+                 %3: f32[] = neg %1
+                 return %2, %3
+               }] %0, %1
+               return %2, %2
+             }",
+        );
+        let (adjoint, nonzero) = transpose(&graph, &[false, true], &[true, true]).unwrap();
+        assert_eq!(nonzero, [true]);
+        expect![[r#"
+            func @f_transpose(%0: f32[], %1: f32[], %2: f32[]) -> (f32[]) {
+              %3: f32[] = add %1, %2
+              %4: f32[] = call[graph=func @g_transpose(%0: f32[], %1: f32[]) -> (f32[]) {
+                %2: f32[] = mul %1, %0
+                return %2
+              }] %0, %3
+              return %4
+            }
+        "#]]
+        .assert_eq(&write(&adjoint));
+    }
 }

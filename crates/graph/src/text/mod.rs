@@ -27,8 +27,8 @@ mod write;
 pub use error::ReadError;
 pub use read::{MAX_DEPTH, NoCustom, Resolve, read, read_all, read_unchecked};
 pub use tensor::{read_tensors, write_tensor};
-pub use write::{write, write_with_locations};
-pub(crate) use write::{Notes, Place, write_with_notes};
+pub use write::{Line, Place, write, write_with_locations};
+pub(crate) use write::{Notes, write_with_notes};
 
 #[cfg(test)]
 mod tests;

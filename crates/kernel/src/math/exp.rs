@@ -99,8 +99,8 @@ impl Math<'_> {
         self.ldexp(p, k)
     }
 
-    /// `e^x` of a clamped sum.
-    pub(super) fn exp_pair(&mut self, x: Pair) -> Value {
+    /// `e^x` of a clamped sum, as a number near 1 with its rounding error and the `k` of the power of two.
+    pub(super) fn exp_parts(&mut self, x: Pair) -> (Pair, (Value, Value)) {
         let Reduced { k, r, tail } = self.exp_reduce(x.hi);
         let one = self.c(1.0);
         let sum = self.fast_two_sum(one, r.hi);
@@ -109,8 +109,7 @@ impl Math<'_> {
         let about = self.add(sum.hi, tail);
         let small = self.fma(small, about, sum.lo);
         let p = self.add(tail, small);
-        let p = self.add(sum.hi, p);
-        self.ldexp(p, k)
+        (self.fast_two_sum(sum.hi, p), k)
     }
 
     /// `e^x - 1` for `x` clamped by the caller to where `2^k` is normal. The low part is up to a tenth of the
@@ -162,7 +161,7 @@ pub fn exp2(b: &mut KernelBuilder, x: Value) -> Value {
     m.ldexp(p, k)
 }
 
-/// `e^x - 1`, at most 1 ulp: `2^k - 1 + 2^k (e^r - 1)` with the rounding errors carried along.
+/// `e^x - 1`, at most 1.5 ulp: `2^k - 1 + 2^k (e^r - 1)` with the rounding errors carried along.
 pub fn expm1(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     // Below, the result rounds to -1; above, it is infinite.

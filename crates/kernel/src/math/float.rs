@@ -316,6 +316,11 @@ impl<'a> Math<'a> {
         Pair { hi, lo: self.fma(x.lo, y.hi, lo) }
     }
 
+    /// Twice the sum; exact.
+    pub(super) fn double(&mut self, x: Pair) -> Pair {
+        Pair { hi: self.add(x.hi, x.hi), lo: self.add(x.lo, x.lo) }
+    }
+
     /// The sum as one number.
     pub(super) fn join(&mut self, x: Pair) -> Value {
         self.add(x.hi, x.lo)

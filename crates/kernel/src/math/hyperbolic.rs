@@ -1,8 +1,102 @@
 //! Hyperbolic functions and their inverses.
+//!
+//! From exponential and logarithm with arguments or results in two parts; odd functions that would cancel near
+//! zero have a polynomial there.
 
-use super::float::Math;
+use super::exp::Reduced;
+use super::float::{LN_2, Math, Pair};
 use crate::build::KernelBuilder;
 use crate::ir::Value;
+
+/// `sinh x = x + x³ p(x²)` below 1, for `f32`: relative error 2^-31.
+const SINH_F32: [f64; 4] = [
+    0.1666666716337204,
+    0.00833331048488617,
+    0.0001984289410756901,
+    2.7822304673463805e-06,
+];
+
+/// `sinh x = x + x³ p(x²)` below 1, for `f64`: relative error 2^-61.
+const SINH_F64: [f64; 7] = [
+    0.16666666666666669,
+    0.008333333333332912,
+    0.000198412698415933,
+    2.7557319106835557e-06,
+    2.5052130978869433e-08,
+    1.6056661284632307e-10,
+    7.776518824064578e-13,
+];
+
+/// `asinh x = x + x³ p(x²)` below ½, for `f32`: relative error 2^-29.
+const ASINH_F32: [f64; 5] = [
+    -0.1666664332151413,
+    0.07498639822006226,
+    -0.04438278451561928,
+    0.028159743174910545,
+    -0.013220258988440037,
+];
+
+/// `asinh x = x + x³ p(x²)` below ½, for `f64`: relative error 2^-60.
+const ASINH_F64: [f64; 12] = [
+    -0.1666666666666661,
+    0.07499999999984398,
+    -0.04464285712780174,
+    0.030381943714628233,
+    -0.022372138304765265,
+    0.01735238600744552,
+    -0.0139602217608661,
+    0.011512909274218705,
+    -0.009533799542458516,
+    0.007464622252494985,
+    -0.004745937148750576,
+    0.001716987291247742,
+];
+
+impl Math<'_> {
+    /// `x + x³ p(x²)`
+    pub(super) fn odd_poly(&mut self, x: Value, narrow: &[f64], wide: &[f64]) -> Value {
+        let square = self.mul(x, x);
+        let p = self.poly_of(square, narrow, wide);
+        let cube = self.mul(square, x);
+        self.fma(cube, p, x)
+    }
+
+    /// `e^x / 4` in two parts and `e^-x / 4`, for `x >= 0`: the quarter does not overflow where sinh does not.
+    fn exp_quarters(&mut self, x: Value) -> (Pair, Value) {
+        // Above the point of overflow, below that where 2^(k-2) is infinite.
+        let limit = self.pick(89.7, 710.8);
+        let x = self.at_most(x, limit);
+        let Reduced { k, r, tail } = self.exp_reduce(x);
+        let (bits, two) = (self.bits(k.0), self.int(2));
+        let bits = self.sub(bits, two);
+        let power = self.exp2_bits(bits);
+        let one = self.c(1.0);
+        let sum = self.fast_two_sum(one, r.hi);
+        let lo = self.add(sum.lo, r.lo);
+        let lo = self.add(lo, tail);
+        let p = self.fast_two_sum(sum.hi, lo);
+        let hi = self.mul(power, p.hi);
+        let lo = self.mul(power, p.lo);
+        let sixteenth = self.c(0.0625);
+        let inverse = self.div(sixteenth, hi);
+        (Pair { hi, lo }, inverse)
+    }
+
+    /// `y`, or `ln x + ln 2` where `x` is so large that its square is out of range or counts for nothing.
+    fn or_log_of_double(&mut self, x: Value, argument: Pair) -> Value {
+        let large = self.pick(16_777_216.0, 9_007_199_254_740_992.0);
+        let large = self.above(x, large);
+        let zero = self.c(0.0);
+        let argument = self.select_pair(large, Pair { hi: x, lo: zero }, argument);
+        let y = self.log1p_pair(argument.hi, argument.lo);
+        let ln2 = self.split(LN_2);
+        let doubled = self.add(y, ln2.hi);
+        let y = self.select(large, doubled, y);
+        // Infinity and NaN are their own results.
+        let finite = self.below(x, f64::INFINITY);
+        self.select(finite, y, x)
+    }
+}
 
 /// `tanh x = t / (t + 2)` with `t = e^(2|x|) - 1` in two parts; at most 1 ulp.
 pub fn tanh(b: &mut KernelBuilder, x: Value) -> Value {
@@ -19,6 +113,101 @@ pub fn tanh(b: &mut KernelBuilder, x: Value) -> Value {
     denominator.lo = m.add(denominator.lo, t.lo);
     let y = m.quotient(t, denominator);
     let y = m.join(y);
+    let sign = m.sign(x);
+    m.flip(y, sign)
+}
+
+/// `sinh x`, at most 1 ulp: an odd polynomial below 1, else `(e^|x| - e^-|x|) / 2`.
+pub fn sinh(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let (e, inverse) = m.exp_quarters(magnitude);
+    let lo = m.sub(e.lo, inverse);
+    let large = m.add(e.hi, lo);
+    let large = m.add(large, large);
+    let small = m.odd_poly(magnitude, &SINH_F32, &SINH_F64);
+    let is_small = m.below(magnitude, 1.0);
+    let y = m.select(is_small, small, large);
+    let sign = m.sign(x);
+    m.flip(y, sign)
+}
+
+/// `cosh x`, at most 1 ulp: `(e^|x| + e^-|x|) / 2`.
+pub fn cosh(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let (e, inverse) = m.exp_quarters(magnitude);
+    let lo = m.add(e.lo, inverse);
+    let y = m.add(e.hi, lo);
+    m.add(y, y)
+}
+
+/// `asinh x`, at most 1.5 ulp: an odd polynomial below ½, else `ln(|x| + √(x² + 1))` with both roundings undone.
+pub fn asinh(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let square = m.two_product(magnitude, magnitude);
+    let one = m.c(1.0);
+    let radicand = m.two_sum(one, square.hi);
+    let root = m.sqrt(radicand.hi);
+    let short = m.fnma(root, root, radicand.hi);
+    let short = m.add(short, radicand.lo);
+    let short = m.add(short, square.lo);
+    let double = m.add(root, root);
+    let short = m.div(short, double);
+    // log1p of |x| + √(x² + 1) - 1, the difference being exact: the root is at least 1.
+    let above = m.sub(root, one);
+    let mut sum = m.two_sum(magnitude, above);
+    sum.lo = m.add(sum.lo, short);
+    let large = m.or_log_of_double(magnitude, sum);
+    let small = m.odd_poly(magnitude, &ASINH_F32, &ASINH_F64);
+    let is_small = m.below(magnitude, 0.5);
+    let y = m.select(is_small, small, large);
+    let sign = m.sign(x);
+    m.flip(y, sign)
+}
+
+/// `acosh x`, at most 1.5 ulp: `ln(1 + t + √(2t + t²))` with `t = x - 1`, which is exact; NaN below 1.
+pub fn acosh(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let t = m.offset(x, -1.0);
+    let square = m.two_product(t, t);
+    let double = m.add(t, t);
+    let radicand = m.two_sum(double, square.hi);
+    let root = m.sqrt(radicand.hi);
+    let short = m.fnma(root, root, radicand.hi);
+    let short = m.add(short, radicand.lo);
+    let short = m.add(short, square.lo);
+    let double = m.add(root, root);
+    let short = m.div(short, double);
+    // At 1 the root is 0 and the correction 0/0.
+    let zero = m.c(0.0);
+    let positive = m.lt(zero, root);
+    let short = m.select(positive, short, zero);
+    let mut sum = m.two_sum(t, root);
+    sum.lo = m.add(sum.lo, short);
+    let y = m.or_log_of_double(x, sum);
+    let nan = m.c(f64::NAN);
+    let outside = m.below(x, 1.0);
+    m.select(outside, nan, y)
+}
+
+/// `atanh x`, at most 1 ulp: half of `ln(1 + 2|x| / (1 - |x|))` with the quotient in two parts.
+pub fn atanh(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let negated = m.neg(magnitude);
+    let (one, zero) = (m.c(1.0), m.c(0.0));
+    let denominator = m.fast_two_sum(one, negated);
+    let doubled = m.add(magnitude, magnitude);
+    let quotient = m.quotient(Pair { hi: doubled, lo: zero }, denominator);
+    let y = m.log1p_pair(quotient.hi, quotient.lo);
+    let y = m.scale(y, 0.5);
+    let (pole, nan) = (m.c(f64::INFINITY), m.c(f64::NAN));
+    let at_pole = m.equals(magnitude, 1.0);
+    let y = m.select(at_pole, pole, y);
+    let outside = m.above(magnitude, 1.0);
+    let y = m.select(outside, nan, y);
     let sign = m.sign(x);
     m.flip(y, sign)
 }

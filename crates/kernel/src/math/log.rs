@@ -228,7 +228,8 @@ pub fn pow(b: &mut KernelBuilder, x: Value, y: Value) -> Value {
     let zero = m.c(0.0);
     let inside = m.same(clamped, exponent.hi);
     let lo = m.select(inside, lo, zero);
-    let z = m.exp_pair(Pair { hi: clamped, lo });
+    let (z, k) = m.exp_parts(Pair { hi: clamped, lo });
+    let z = m.ldexp(z.hi, k);
     // 1^y and x^0 are 1 even for NaN and infinities.
     let one = m.c(1.0);
     let unit = m.equals(magnitude, 1.0);

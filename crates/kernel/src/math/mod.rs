@@ -13,10 +13,12 @@ mod hyperbolic;
 mod log;
 mod poly;
 mod special;
+#[cfg(test)]
+mod tests;
 mod trig;
 
 pub use exp::{exp, exp2, expm1, logistic};
-pub use hyperbolic::tanh;
+pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use log::{log, log1p, log2, log10, pow};
-pub use special::erf;
-pub use trig::{LIMIT_F32, LIMIT_F64, cos, sin, tan};
+pub use special::{cbrt, erf, erfc, rsqrt};
+pub use trig::{LIMIT_F32, LIMIT_F64, acos, asin, atan, atan2, cos, sin, tan};

@@ -28,7 +28,8 @@ impl Math<'_> {
         self.poly(x, coefficients)
     }
 
-    fn horner(&mut self, x: Value, coefficients: impl DoubleEndedIterator<Item = f64>) -> Value {
+    /// The same one term at a time: slower, and more accurate where the terms alternate.
+    pub(super) fn horner(&mut self, x: Value, coefficients: impl DoubleEndedIterator<Item = f64>) -> Value {
         let mut coefficients = coefficients.rev();
         let highest = coefficients.next().expect("a polynomial has coefficients");
         let mut sum = self.c(highest);

@@ -9,9 +9,9 @@
 //! hundreds of bits of `2/π` chosen by exponent, which without tables or branches would cost every argument
 //! more than the function itself; NaN is seen, a wrong sine is not.
 
-use std::f64::consts::FRAC_2_PI;
+use std::f64::consts::{FRAC_2_PI, SQRT_2};
 
-use super::float::{Math, Pair};
+use super::float::{Math, Pair, Split};
 use crate::build::KernelBuilder;
 use crate::ir::Value;
 
@@ -49,6 +49,59 @@ const COS_F64: [f64; 6] = [
     -1.1348362292432155e-11,
 ];
 
+/// `asin x = x + x³ p(x²)` below ½, for `f32`: relative error 2^-27.
+const ASIN_F32: [f64; 5] = [
+    0.16666752099990845,
+    0.07495307177305222,
+    0.04546969383955002,
+    0.024181168526411057,
+    0.04216565191745758,
+];
+
+/// `asin x = x + x³ p(x²)` below ½, for `f64`: relative error 2^-60.
+const ASIN_F64: [f64; 13] = [
+    0.1666666666666676,
+    0.07499999999970824,
+    0.04464285717466227,
+    0.030381942702244404,
+    0.022372215217994974,
+    0.017351606760291842,
+    0.013980894654310379,
+    0.011398230395075986,
+    0.010784423368213504,
+    0.003689575173383788,
+    0.021750541910301516,
+    -0.02106248456869217,
+    0.03266949949680622,
+];
+
+/// `atan x = x + x³ p(x²)` below `tan π/8`, for `f32`: relative error 2^-30.
+const ATAN_F32: [f64; 5] = [
+    -0.33333316445350647,
+    0.19998528063297272,
+    -0.1424439251422882,
+    0.10599180310964584,
+    -0.060900650918483734,
+];
+
+/// `atan x = x + x³ p(x²)` below `tan π/8`, for `f64`: relative error 2^-59.
+const ATAN_F64: [f64; 11] = [
+    -0.333333333333332,
+    0.19999999999953663,
+    -0.1428571428019092,
+    0.11111110782585418,
+    -0.09090897717065044,
+    0.076920592378747,
+    -0.06663090279188125,
+    0.05847771188736422,
+    -0.05038698010442316,
+    0.038047407659500064,
+    -0.01788668145078576,
+];
+
+/// `tan π/8`
+const TAN_PI_8: f64 = SQRT_2 - 1.0;
+
 /// π/2 in three parts of full precision, for `f32`.
 const PI_2_F32: [u64; 3] = [0x3ff9_21fb_6000_0000, 0xbe67_77a5_c000_0000, 0xbcde_e59d_a000_0000];
 /// π/2 in three parts of full precision, for `f64`.
@@ -58,6 +111,11 @@ const PI_2_F64: [u64; 3] = [0x3ff9_21fb_5444_2d18, 0x3c91_a626_3314_5c07, 0xb91f
 pub const LIMIT_F32: f64 = 2_097_152.0;
 /// Where the reduction of `f64` ends: `2^48`.
 pub const LIMIT_F64: f64 = 281_474_976_710_656.0;
+
+/// `π/4`
+const PI_4: Split = Split::new(0x3fe9_21fb_5444_2d18, 0x3c81_a626_3314_5c07);
+/// `π/2`
+const PI_2: Split = Split::new(0x3ff9_21fb_5444_2d18, 0x3c91_a626_3314_5c07);
 
 /// `|x|` as `k π/2 + r`.
 struct Reduced {
@@ -130,7 +188,7 @@ impl Math<'_> {
     }
 }
 
-/// `sin x`, at most 1.5 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
+/// `sin x`, at most 2 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
 pub fn sin(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
@@ -142,7 +200,7 @@ pub fn sin(b: &mut KernelBuilder, x: Value) -> Value {
     m.trig_limit(magnitude, y)
 }
 
-/// `cos x`, at most 1.5 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
+/// `cos x`, at most 2 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
 pub fn cos(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
@@ -153,7 +211,7 @@ pub fn cos(b: &mut KernelBuilder, x: Value) -> Value {
     m.trig_limit(magnitude, y)
 }
 
-/// `tan x`, at most 1 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
+/// `tan x`, at most 1.5 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
 ///
 /// The quotient of sine and cosine of `r`, both in two parts; for odd `k` the negated reciprocal.
 pub fn tan(b: &mut KernelBuilder, x: Value) -> Value {
@@ -181,4 +239,148 @@ pub fn tan(b: &mut KernelBuilder, x: Value) -> Value {
     let sign = m.xor(sign, odd);
     let y = m.flip(y, sign);
     m.trig_limit(magnitude, y)
+}
+
+impl Math<'_> {
+    /// The odd polynomial of arcsine for `|x|`: at `|x|` itself below ½, else at `√((1 - |x|) / 2)`, from which
+    /// `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`. Returns whether it is the latter, the argument, and what to add
+    /// to it. The root is NaN outside of the domain.
+    fn asin_parts(&mut self, magnitude: Value) -> (Value, Pair) {
+        let large = self.above(magnitude, 0.5);
+        let half = self.c(0.5);
+        let minus_half = self.c(-0.5);
+        let halved = self.fma(magnitude, minus_half, half);
+        let square = self.mul(magnitude, magnitude);
+        let square = self.select(large, halved, square);
+        let root = self.sqrt(halved);
+        let argument = self.select(large, root, magnitude);
+        let p = self.poly_of(square, &ASIN_F32, &ASIN_F64);
+        let cube = self.mul(square, argument);
+        (large, Pair { hi: argument, lo: self.mul(cube, p) })
+    }
+
+    /// `constant + atan t` for `|t| <= tan π/8` and a constant that is 0 or larger.
+    fn atan_sum(&mut self, constant: Pair, t: Value) -> Value {
+        let square = self.mul(t, t);
+        let p = self.poly_of(square, &ATAN_F32, &ATAN_F64);
+        let cube = self.mul(square, t);
+        let sum = self.fast_two_sum(constant.hi, t);
+        let lo = self.fma(cube, p, constant.lo);
+        let lo = self.add(sum.lo, lo);
+        self.add(sum.hi, lo)
+    }
+
+    /// `constant - x` for an `x` that is not larger.
+    fn less(&mut self, constant: Pair, x: Pair) -> Value {
+        let negated = self.neg(x.hi);
+        let sum = self.fast_two_sum(constant.hi, negated);
+        let lo = self.sub(constant.lo, x.lo);
+        let lo = self.add(lo, sum.lo);
+        self.add(sum.hi, lo)
+    }
+}
+
+/// `asin x`, at most 1.5 ulp: an odd polynomial below ½, else through the half angle; NaN beyond 1.
+pub fn asin(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let (large, parts) = m.asin_parts(magnitude);
+    let small = m.join(parts);
+    let doubled = m.double(parts);
+    let right = m.split(PI_2);
+    let rest = m.less(right, doubled);
+    let y = m.select(large, rest, small);
+    let sign = m.sign(x);
+    m.flip(y, sign)
+}
+
+/// `acos x`, at most 1.5 ulp: `π/2 - asin x` below ½, else through the half angle; NaN beyond 1.
+pub fn acos(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let (large, parts) = m.asin_parts(magnitude);
+    let doubled = m.double(parts);
+    let direct = m.join(doubled);
+    // π - 2 asin √(…) for large negative x, π/2 - asin x for small x.
+    let sign = m.sign(x);
+    let signed = Pair { hi: m.flip(parts.hi, sign), lo: m.flip(parts.lo, sign) };
+    let right = m.split(PI_2);
+    let flat = m.double(right);
+    let constant = m.select_pair(large, flat, right);
+    let part = m.select_pair(large, doubled, signed);
+    let rest = m.less(constant, part);
+    let positive = m.is_zero(sign);
+    let far = m.select(positive, direct, rest);
+    m.select(large, far, rest)
+}
+
+/// `atan x`, at most 2 ulp: an odd polynomial at `x`, at `(x - 1) / (x + 1)` or at `-1 / x`, whichever is smallest.
+pub fn atan(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let magnitude = m.abs(x);
+    let (one, zero, minus_one) = (m.c(1.0), m.c(0.0), m.c(-1.0));
+    let middle = m.above(magnitude, TAN_PI_8);
+    let large = m.above(magnitude, SQRT_2 + 1.0);
+    let (below_one, above_one) = (m.sub(magnitude, one), m.add(magnitude, one));
+    let numerator = m.select(middle, below_one, magnitude);
+    let numerator = m.select(large, minus_one, numerator);
+    let denominator = m.select(middle, above_one, one);
+    let denominator = m.select(large, magnitude, denominator);
+    let t = m.div(numerator, denominator);
+    let (eighth, right) = (m.split(PI_4), m.split(PI_2));
+    let constant = m.select_pair(middle, eighth, Pair { hi: zero, lo: zero });
+    let constant = m.select_pair(large, right, constant);
+    let y = m.atan_sum(constant, t);
+    let sign = m.sign(x);
+    m.flip(y, sign)
+}
+
+/// The angle of the point `(x, y)`, at most 2 ulp: arctangent of the smaller over the larger coordinate, and of
+/// their difference over their sum where that is smaller, placed in its octant. Special values as in C.
+pub fn atan2(b: &mut KernelBuilder, y: Value, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let (height, width) = (m.abs(y), m.abs(x));
+    let steep = m.lt(width, height);
+    let smaller = m.select(steep, width, height);
+    let larger = m.select(steep, height, width);
+    // The sum of the largest numbers must not overflow, the border below not be subnormal.
+    let (top, bottom, up) =
+        m.pick((f64::from(f32::MAX), 2f64.powi(-100), 2f64.powi(50)), (f64::MAX, 2f64.powi(-1000), 2f64.powi(100)));
+    let (one, zero, quarter, up) = (m.c(1.0), m.c(0.0), m.c(0.25), m.c(up));
+    let (huge, tiny) = (m.above(larger, top / 4.0), m.below(larger, bottom));
+    let factor = m.select(huge, quarter, one);
+    let factor = m.select(tiny, up, factor);
+    let (smaller, larger) = (m.mul(smaller, factor), m.mul(larger, factor));
+    // Two zeros count as the axis, two infinities as the diagonal.
+    let equal = m.same(smaller, larger);
+    let origin = m.same(larger, zero);
+    let stand_in = m.select(origin, zero, one);
+    let smaller = m.select(equal, stand_in, smaller);
+    let larger = m.select(equal, one, larger);
+    let border = m.scale(larger, TAN_PI_8);
+    let diagonal = m.lt(border, smaller);
+    let (difference, sum) = (m.sub(smaller, larger), m.add(smaller, larger));
+    let numerator = m.select(diagonal, difference, smaller);
+    let denominator = m.select(diagonal, sum, larger);
+    let t = m.div(numerator, denominator);
+    // The octant: eighths of a turn to add to or subtract from.
+    let (sign_x, sign_y) = (m.sign(x), m.sign(y));
+    let right_side = m.is_zero(sign_x);
+    let (two, four) = (m.c(2.0), m.c(4.0));
+    let eighths = m.select(diagonal, one, zero);
+    let rest = m.sub(two, eighths);
+    let eighths = m.select(steep, rest, eighths);
+    let rest = m.sub(four, eighths);
+    let eighths = m.select(right_side, eighths, rest);
+    let none = m.int(0);
+    let top_bit = m.pick(i64::from(i32::MIN), i64::MIN);
+    let top_bit = m.int(top_bit);
+    let turned = m.select(steep, top_bit, none);
+    let turned = m.xor(turned, sign_x);
+    let t = m.flip(t, turned);
+    let eighth = m.split(PI_4);
+    let mut constant = m.two_product(eighths, eighth.hi);
+    constant.lo = m.fma(eighths, eighth.lo, constant.lo);
+    let angle = m.atan_sum(constant, t);
+    m.flip(angle, sign_y)
 }

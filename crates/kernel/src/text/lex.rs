@@ -120,7 +120,9 @@ impl<'a> Lexer<'a> {
             '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '<' | '+' | '-' | '*' | '@' | '#' => {
                 (1, Token::Sign)
             }
-            other => return Err(self.error_at(start, format!("`{}` means nothing here", other.escape_debug()))),
+            other => {
+                return Err(self.error_at(start, format!("`{}` means nothing here", other.escape_debug())));
+            }
         };
         self.at = start + len;
         Ok(token(&rest[..len]))

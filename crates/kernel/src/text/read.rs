@@ -666,10 +666,8 @@ impl Reader<'_> {
             }
             "constant" => Role::Constant(self.tensor(dtype, len)?),
             other => {
-                return self.error(
-                    at,
-                    format!("a slot is `input`, `output`, `temp` or `constant`, not `{other}`"),
-                );
+                return self
+                    .error(at, format!("a slot is `input`, `output`, `temp` or `constant`, not `{other}`"));
             }
         };
         Ok(Slot { dtype, len, role })

@@ -113,8 +113,9 @@ impl Writer<'_> {
     fn kernel(&mut self, number: usize, kernel: &Kernel) {
         let names = Names::of(kernel);
         let params = kernel.params.iter().enumerate();
-        let params: Vec<String> =
-            params.map(|(i, p)| format!("b{i}: {}{}", if p.written { "mut " } else { "" }, p.dtype)).collect();
+        let params: Vec<String> = params
+            .map(|(i, p)| format!("b{i}: {}{}", if p.written { "mut " } else { "" }, p.dtype))
+            .collect();
         let mut head = format!("kernel {}({})", name(&kernel.name), params.join(", "));
         if kernel.sizes != 0 {
             push!(head, " sizes {}", kernel.sizes);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use tracewell_array::DType;
 
-use super::{MAX_STACK, Names, Place, Report};
+use super::{MAX_STACK, Names, Place, Report, count};
 use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value};
 use crate::library::{Library, LibraryCall};
 use crate::op::Op;
@@ -168,7 +168,7 @@ impl<'a> Checker<'a, '_> {
             return; // the region was not looked at
         }
         if found.len() != expected.len() {
-            self.error(format!("{what} yields {} values, not {}", found.len(), expected.len()));
+            self.error(format!("{what} yields {}, not {}", count(found.len(), "value"), expected.len()));
             return;
         }
         for (i, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -307,9 +307,8 @@ impl<'a> Checker<'a, '_> {
 
     fn loads(&mut self, buffer: BufferId, index: Option<&Index>) {
         let written = self.kernel.params.get(buffer.0 as usize).is_some_and(|param| param.written);
-        let covers = |(b, stored): &(BufferId, Option<&Index>)| {
-            *b == buffer && (stored.is_none() || *stored == index)
-        };
+        let covers =
+            |(b, stored): &(BufferId, Option<&Index>)| *b == buffer && (stored.is_none() || *stored == index);
         if written && !self.stored.iter().any(covers) {
             let name = buffer_name(buffer);
             self.error(format!("`{name}` is written: it is loaded only where this iteration stored before"));
@@ -351,7 +350,7 @@ pub(super) fn check_call<T: PartialEq>(
 ) -> Result<(), String> {
     let (inputs, outputs) = (call.inputs.len(), call.outputs.len());
     if operands.len() != inputs + outputs {
-        return Err(format!("{} operands are given, not {}", operands.len(), inputs + outputs));
+        return Err(format!("it has {}, not {}", count(operands.len(), "operand"), inputs + outputs));
     }
     for (i, ((expected, _), found)) in call.inputs.iter().chain(&call.outputs).zip(types).enumerate() {
         if let Some(found) = found.filter(|found| found != expected) {

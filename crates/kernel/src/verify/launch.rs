@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tracewell_array::{DType, Literal};
 
-use super::{Access, Names, all_accesses, own_accesses};
+use super::{Access, Names, all_accesses, count, own_accesses};
 use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value};
 use crate::op::Op;
 use crate::text::{buffer_name, inner_regions};
@@ -33,10 +33,10 @@ pub(super) fn check(
     in_place: &[InPlace],
 ) -> Result<Vec<Fault>, String> {
     if lens.len() != kernel.params.len() {
-        return Err(format!("{} buffers are given, not {}", lens.len(), kernel.params.len()));
+        return Err(format!("it is given {}, not {}", count(lens.len(), "buffer"), kernel.params.len()));
     }
     if sizes.len() != kernel.sizes {
-        return Err(format!("{} sizes are given, not {}", sizes.len(), kernel.sizes));
+        return Err(format!("it is given {}, not {}", count(sizes.len(), "size"), kernel.sizes));
     }
     let lens: Vec<usize> = lens.iter().copied().chain(kernel.locals.iter().map(|local| local.len)).collect();
     let mut uses = vec![0; lens.len()];
@@ -64,7 +64,8 @@ pub(super) fn check(
 /// Whether all accesses of two buffers have the same index, so that they may be one piece of memory.
 pub(super) fn same_index(kernel: &Kernel, a: BufferId, b: BufferId) -> bool {
     let accesses = all_accesses(&kernel.body);
-    let mut indices = accesses.iter().filter(|access| [a, b].contains(&access.buffer)).map(|access| access.index);
+    let mut indices =
+        accesses.iter().filter(|access| [a, b].contains(&access.buffer)).map(|access| access.index);
     let Some(first) = indices.next() else { return true };
     first.is_some() && indices.all(|index| index == first)
 }
@@ -170,7 +171,11 @@ impl<'a> Checker<'a> {
                     let len = self.lens[buffer.0 as usize];
                     if shape.checked_len() != Some(len) {
                         let name = buffer_name(*buffer);
-                        self.fault(stmt, number, format!("`{name}` has {len} elements, not those of {shape}"));
+                        self.fault(
+                            stmt,
+                            number,
+                            format!("`{name}` has {len} elements, not those of {shape}"),
+                        );
                     }
                 }
             }
@@ -297,7 +302,8 @@ impl<'a> Checker<'a> {
     /// Whether no two iterations touch the same place of a buffer where one of them stores.
     fn apart(&self, this: &Loop, start: usize, buffer: BufferId) -> bool {
         let mut accesses: Vec<&Access<'_>> = Vec::new();
-        for (access, _) in self.accesses[start..].iter().filter(|(a, reached)| *reached && a.buffer == buffer) {
+        for (access, _) in self.accesses[start..].iter().filter(|(a, reached)| *reached && a.buffer == buffer)
+        {
             if !accesses.iter().any(|a| a.index == access.index && a.stores >= access.stores) {
                 accesses.push(access);
             }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{ALIGN, Place, Report, kernel, launch};
+use super::{ALIGN, Place, Report, count, kernel, launch};
 use crate::ir::{BufferId, Kernel};
 use crate::program::{Program, Role, Slot, SlotId, Step};
 use crate::text::{name, slot_name};
@@ -118,7 +118,8 @@ impl<'a> Checker<'a, '_> {
         match step {
             Step::Launch { kernel, slots, sizes, .. } => self.launch(place, *kernel, slots, sizes),
             Step::Call { call, slots } => {
-                let types: Vec<_> = slots.iter().map(|slot| self.slot(*slot).map(|slot| slot.dtype)).collect();
+                let types: Vec<_> =
+                    slots.iter().map(|slot| self.slot(*slot).map(|slot| slot.dtype)).collect();
                 if let Err(message) = kernel::check_call(call, slots, &types) {
                     self.error(place, message);
                 }
@@ -134,8 +135,12 @@ impl<'a> Checker<'a, '_> {
         let (reads, writes) = effects(self.program, step);
         for slot in reads {
             let name = slot_name(slot);
-            match self.program.slot(slot).role {
-                Role::Temp { .. } | Role::Output { .. } if self.lives[slot.0 as usize].is_none() => {
+            let Slot { role, len, .. } = self.program.slot(slot);
+            match role {
+                // An empty slot needs no writing.
+                Role::Temp { .. } | Role::Output { .. }
+                    if *len > 0 && self.lives[slot.0 as usize].is_none() =>
+                {
                     self.error(place, format!("`{name}` is read before anything is written to it"));
                 }
                 _ => self.touch(slot, number),
@@ -162,8 +167,8 @@ impl<'a> Checker<'a, '_> {
             return;
         };
         if slots.len() != kernel.params.len() {
-            let (found, expected) = (slots.len(), kernel.params.len());
-            self.error(place, format!("{found} slots are given, not {expected}"));
+            let (found, expected) = (count(slots.len(), "slot"), kernel.params.len());
+            self.error(place, format!("it is given {found}, not {expected}"));
             return;
         }
         for (i, (param, slot)) in kernel.params.iter().zip(slots).enumerate() {
@@ -222,7 +227,7 @@ impl<'a> Checker<'a, '_> {
             }
         }
         for (i, slot) in self.program.slots.iter().enumerate() {
-            if matches!(slot.role, Role::Output { .. }) && self.lives[i].is_none() {
+            if slot.len > 0 && matches!(slot.role, Role::Output { .. }) && self.lives[i].is_none() {
                 self.error(Place::Slot(i), "the output is never written");
             }
         }
@@ -279,7 +284,8 @@ impl<'a> Checker<'a, '_> {
         }
         let fine = match &self.program.steps[first] {
             Step::Launch { kernel, slots, .. } => {
-                let Some(kernel) = self.program.kernels.get(*kernel).filter(|k| k.params.len() == slots.len())
+                let Some(kernel) =
+                    self.program.kernels.get(*kernel).filter(|k| k.params.len() == slots.len())
                 else {
                     return;
                 };
@@ -292,7 +298,10 @@ impl<'a> Checker<'a, '_> {
             step @ Step::Call { .. } => !effects(self.program, step).0.iter().any(|s| s.0 as usize == from),
         };
         if !fine {
-            self.error(place, format!("input {input} is not read only at the index where the output is stored"));
+            self.error(
+                place,
+                format!("input {input} is not read only at the index where the output is stored"),
+            );
         }
     }
 }

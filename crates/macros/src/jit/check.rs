@@ -42,16 +42,13 @@ pub(crate) enum Passing {
     Scalar { donated: bool },
     /// A static argument by value.
     StaticValue,
-    /// A static argument behind a `&`; `unsized` if it is a `str` or a slice and has to be copied to be kept.
+    /// A static argument behind a `&`. If it is a `str` or a slice it has to be copied to be kept.
     StaticReference { is_unsized: bool },
 }
 
 /// Checks a signature and its options.
 pub(crate) fn check(function: &Function) -> Result<Plan<'_>, Mistakes> {
-    let mut mistakes = Mistakes::default();
-    for error in function.mistakes.errors() {
-        mistakes.add_error(error);
-    }
+    let mut mistakes = function.mistakes.clone();
     qualifiers(function, &mut mistakes);
     let mut parameters: Vec<_> = (function.sig.inputs.iter().enumerate())
         .filter_map(|(index, input)| parameter(index, input, &mut mistakes))
@@ -120,17 +117,13 @@ fn parameter<'a>(index: usize, input: &'a FnArg, mistakes: &mut Mistakes) -> Opt
             mistakes.add(mark, "`#[static_arg]` takes no options");
         }
     }
-    let at: TokenStream = match input {
-        FnArg::Receiver(_) => input.to_token_stream(),
-        FnArg::Typed(_) => ty.to_token_stream(),
-    };
-    let problem = match marks.first() {
-        Some(_) => static_problem(ty),
-        None => traced_problem(ty),
-    };
+    let problem = if marks.is_empty() { traced_problem(ty) } else { static_problem(ty) };
     if let Some((tokens, message)) = problem {
         // The type of a receiver is usually not written: then there is only the receiver to point at.
-        mistakes.add(if matches!(input, FnArg::Receiver(_)) { at } else { tokens }, message);
+        match input {
+            FnArg::Receiver(_) => mistakes.add(input, message),
+            FnArg::Typed(_) => mistakes.add(tokens, message),
+        }
         return None;
     }
 
@@ -189,7 +182,8 @@ fn traced_problem(ty: &Type) -> Problem {
         return Some((quote!(#reference), format!("a reference inside a type cannot be traced: {way_out}")));
     }
     if let Some(lifetime) = types::lifetime_argument(ty) {
-        let message = format!("a tree owns its arrays: a type that borrows for `{lifetime}` cannot be traced");
+        let message =
+            format!("a tree owns its arrays: a type that borrows for `{lifetime}` cannot be traced");
         return Some((quote!(#lifetime), message));
     }
     let plain = types::plain(ty)?;
@@ -218,14 +212,17 @@ fn static_problem(ty: &Type) -> Problem {
     if types::is_scalar(types::referent(ty)) {
         return Some((quote!(#ty), "a `Scalar` is traced: take `f64`, or remove `#[static_arg]`".into()));
     }
-    let (reference, _) = types::nested_reference(ty)?;
-    match &reference.lifetime {
-        Some(lifetime) if lifetime.ident == "static" => None,
-        _ => {
-            let message = "a static argument is kept with the compiled code: only its outermost type can be a reference";
-            Some((quote!(#reference), message.into()))
-        }
+    if let Some((reference, _)) = types::nested_reference(ty)
+        && reference.lifetime.as_ref().is_none_or(|lifetime| lifetime.ident != "static")
+    {
+        let message =
+            "a static argument is kept with the compiled code: only its outermost type can be a reference";
+        return Some((quote!(#reference), message.into()));
     }
+    let lifetime = types::lifetime_argument(ty)?;
+    let message =
+        format!("a static argument is kept with the compiled code: its type cannot borrow for `{lifetime}`");
+    Some((quote!(#lifetime), message))
 }
 
 /// What keeps a parameter from being either.
@@ -258,10 +255,12 @@ fn donations(function: &Function, parameters: &mut [Parameter], mistakes: &mut M
             mistakes.add(ident, format!("`{name}` is donated twice"));
             continue;
         }
-        match parameters.iter_mut().find(|parameter| parameter.name == name).map(|parameter| &mut parameter.passing) {
+        let parameter = parameters.iter_mut().find(|parameter| parameter.name == name);
+        match parameter.map(|parameter| &mut parameter.passing) {
             Some(Passing::Value { donated } | Passing::Scalar { donated }) => *donated = true,
             Some(Passing::Reference) => {
-                mistakes.add(ident, format!("`{name}` is a reference: only what is taken by value can be donated"));
+                let message = format!("`{name}` is a reference: only what is taken by value can be donated");
+                mistakes.add(ident, message);
             }
             Some(Passing::StaticValue | Passing::StaticReference { .. }) => {
                 mistakes.add(ident, format!("`{name}` is static: it has no buffer to donate"));
@@ -287,11 +286,13 @@ fn output<'a>(function: &'a Function, mistakes: &mut Mistakes) -> Option<&'a Typ
         return None;
     };
     if let Some(found) = types::impl_trait(ty) {
-        mistakes.add(found, "the result of a jitted function needs a type with a name: `fn f<T: Tree>(x: T) -> T`");
+        let message = "the result of a jitted function needs a type with a name: `fn f<T: Tree>(x: T) -> T`";
+        mistakes.add(found, message);
     } else if let Some(reference) = types::any_reference(ty) {
         mistakes.add(reference, "a jitted function returns new arrays: its result cannot be a reference");
     } else if let Some(lifetime) = types::lifetime_argument(ty) {
-        let message = format!("a jitted function returns new arrays: its result cannot borrow for `{lifetime}`");
+        let message =
+            format!("a jitted function returns new arrays: its result cannot borrow for `{lifetime}`");
         mistakes.add(lifetime, message);
     }
     Some(ty)
@@ -308,15 +309,19 @@ mod tests {
         functions.remove(0)
     }
 
-    fn messages(input: TokenStream) -> Vec<String> {
-        check(&parse(input)).err().map(|mistakes| mistakes.messages()).unwrap_or_default()
+    fn messages(input: &str) -> Vec<String> {
+        let tokens = input.parse().expect("tokens");
+        check(&parse(tokens)).err().map(|mistakes| mistakes.messages()).unwrap_or_default()
     }
 
     /// Exactly one mistake, whose message contains `part`.
     #[track_caller]
-    fn one(input: TokenStream, part: &str) {
+    fn one(input: &str, part: &str) {
         let messages = messages(input);
-        assert!(messages.len() == 1 && messages[0].contains(part), "expected one of `{part}`, got {messages:?}");
+        assert!(
+            messages.len() == 1 && messages[0].contains(part),
+            "expected one of `{part}`, got {messages:?}"
+        );
     }
 
     fn passings(input: TokenStream) -> Vec<(String, Passing)> {
@@ -348,53 +353,54 @@ mod tests {
 
     #[test]
     fn qualifiers_are_rejected() {
-        one(quote!(const fn f(x: &Array) -> Array {}), "`const`");
-        one(quote!(async fn f(x: &Array) -> Array {}), "`async`");
-        one(quote!(unsafe fn f(x: &Array) -> Array {}), "`unsafe`");
-        one(quote!(extern "C" fn f(x: &Array) -> Array {}), "`extern`");
-        one(quote!(fn f(x: &Array, ...) -> Array {}), "variadic");
+        one("const fn f(x: &Array) -> Array {}", "`const`");
+        one("async fn f(x: &Array) -> Array {}", "`async`");
+        one("unsafe fn f(x: &Array) -> Array {}", "`unsafe`");
+        one(r#"extern "C" fn f(x: &Array) -> Array {}"#, "`extern`");
+        one("fn f(x: &Array, ...) -> Array {}", "variadic");
     }
 
     #[test]
     fn parameters_are_checked() {
-        one(quote!(fn f(x: &mut Array) -> Array {}), "take `Array` by value");
-        one(quote!(fn f(&mut self) -> Array {}), "take `Self` by value");
-        one(quote!(fn f(x: impl Tree) -> Array {}), "`fn f<T: Tree>(x: T)`");
-        one(quote!(fn f(x: &impl Tree) -> Array {}), "`fn f<T: Tree>(x: T)`");
-        one(quote!(fn f(x: &[&Array]) -> Array {}), "take `&[T]`");
-        one(quote!(fn f(x: (Array, &Array)) -> Array {}), "each part");
-        one(quote!(fn f(x: Option<&Array>) -> Array {}), "`&Option<T>`");
-        one(quote!(fn f(x: View<'_>) -> Array {}), "`'_`");
-        one(quote!(fn f(x: f32) -> Array {}), "take a `Scalar`");
-        one(quote!(fn f(x: Vec<f32>) -> Array {}), "take an `Array`");
-        one(quote!(fn f(x: &str) -> Array {}), "per value");
-        one(quote!(fn f(#[static_arg] x: Scalar) -> Array {}), "take `f64`");
-        one(quote!(fn f(#[static_arg] x: &[&str]) -> Array {}), "outermost");
-        one(quote!(fn f(#[static_arg(x)] x: bool) -> Array {}), "no options");
-        assert!(messages(quote!(fn f(#[static_arg] x: &[&'static str]) -> Array {})).is_empty());
+        one("fn f(x: &mut Array) -> Array {}", "take `Array` by value");
+        one("fn f(&mut self) -> Array {}", "take `Self` by value");
+        one("fn f(x: impl Tree) -> Array {}", "`fn f<T: Tree>(x: T)`");
+        one("fn f(x: &impl Tree) -> Array {}", "`fn f<T: Tree>(x: T)`");
+        one("fn f(x: &[&Array]) -> Array {}", "take `&[T]`");
+        one("fn f(x: (Array, &Array)) -> Array {}", "each part");
+        one("fn f(x: Option<&Array>) -> Array {}", "`&Option<T>`");
+        one("fn f(x: View<'_>) -> Array {}", "`'_`");
+        one("fn f(x: f32) -> Array {}", "take a `Scalar`");
+        one("fn f(x: Vec<f32>) -> Array {}", "take an `Array`");
+        one("fn f(x: &str) -> Array {}", "per value");
+        one("fn f(#[static_arg] x: Scalar) -> Array {}", "take `f64`");
+        one("fn f(#[static_arg] x: &[&str]) -> Array {}", "outermost");
+        one("fn f(#[static_arg] x: Name<'_>) -> Array {}", "`'_`");
+        one("fn f(#[static_arg(x)] x: bool) -> Array {}", "no options");
+        assert!(messages("fn f(#[static_arg] x: &[&'static str]) -> Array {}").is_empty());
     }
 
     #[test]
     fn results_are_checked() {
-        one(quote!(fn f(x: &Array) {}), "add `-> Array`");
-        one(quote!(fn f(x: &Array) -> impl Tree {}), "a type with a name");
-        one(quote!(fn f(x: &Array) -> Result<impl Tree> {}), "a type with a name");
-        one(quote!(fn f(x: &Array) -> &Array {}), "cannot be a reference");
-        one(quote!(fn f(x: &Array) -> Result<(Array, &Array)> {}), "cannot be a reference");
-        one(quote!(fn f(x: &Array) -> View<'_> {}), "borrow for `'_`");
+        one("fn f(x: &Array) {}", "add `-> Array`");
+        one("fn f(x: &Array) -> impl Tree {}", "a type with a name");
+        one("fn f(x: &Array) -> Result<impl Tree> {}", "a type with a name");
+        one("fn f(x: &Array) -> &Array {}", "cannot be a reference");
+        one("fn f(x: &Array) -> Result<(Array, &Array)> {}", "cannot be a reference");
+        one("fn f(x: &Array) -> View<'_> {}", "borrow for `'_`");
     }
 
     #[test]
     fn donations_are_checked() {
-        one(quote!(#[jit(donate(y))] fn f(x: Array) -> Array {}), "no parameter is called `y`");
-        one(quote!(#[jit(donate(x))] fn f(x: &Array) -> Array {}), "`x` is a reference");
-        one(quote!(#[jit(donate(x))] fn f(#[static_arg] x: bool) -> Array {}), "`x` is static");
-        one(quote!(#[jit(donate(x, x))] fn f(x: Array) -> Array {}), "twice");
-        one(quote!(#[jit(donate(x))] fn f(x: &mut Array) -> Array {}), "by value");
+        one("#[jit(donate(y))] fn f(x: Array) -> Array {}", "no parameter is called `y`");
+        one("#[jit(donate(x))] fn f(x: &Array) -> Array {}", "`x` is a reference");
+        one("#[jit(donate(x))] fn f(#[static_arg] x: bool) -> Array {}", "`x` is static");
+        one("#[jit(donate(x, x))] fn f(x: Array) -> Array {}", "twice");
+        one("#[jit(donate(x))] fn f(x: &mut Array) -> Array {}", "by value");
     }
 
     #[test]
     fn independent_mistakes_are_all_told() {
-        assert_eq!(messages(quote!(async fn f(x: f32, y: &mut Array) {})).len(), 4);
+        assert_eq!(messages("async fn f(x: f32, y: &mut Array) {}").len(), 4);
     }
 }

@@ -25,30 +25,32 @@ pub(crate) fn expand(function: &Function, plan: &Plan) -> TokenStream {
     let record = plan.parameters.iter().map(record);
     let enter = plan.parameters.iter().enumerate().map(|(index, parameter)| enter(index, parameter));
     let has_receiver = plan.parameters.iter().any(|parameter| parameter.name == "self");
-    let body = if has_receiver { rename_self(&function.body) } else { function.body.to_token_stream() };
-    // The body gets a closure of its own: there it may `return` and `?`, and its temporaries die before its arguments
-    // do, as in the function that it was.
-    let inside = quote_spanned! {Span::mixed_site()=>
-        |__inside: &mut __tracewell::Inside| -> #output {
-            #(#enter)*
-            (move || -> #output #body)()
-        }
-    };
-    let run = call(quote!(__tracewell::Call::run), &output, quote_spanned!(Span::mixed_site()=> __call, #inside));
+    let body = if has_receiver { rename_self(function.body.stream()) } else { function.body.stream() };
+    // Braces in the place of the author's, but of the macro, have its edition: what the last expression borrows from the
+    // arguments is released before they are, also in a crate of an older edition.
+    let traced = block(quote!(#(#enter)* #body), function.body.span().resolved_at(Span::mixed_site()));
+    let inside = quote_spanned!(Span::mixed_site()=> |__inside: &mut __tracewell::Inside| -> #output #traced);
+    let run =
+        call(quote!(__tracewell::Call::run), &output, quote_spanned!(Span::mixed_site()=> __call, #inside));
     // A second one would be a warning.
-    let track_caller = (!attrs.iter().any(|attr| attr.path().is_ident("track_caller"))).then(|| quote!(#[track_caller]));
+    let track_caller =
+        (!attrs.iter().any(|attr| attr.path().is_ident("track_caller"))).then(|| quote!(#[track_caller]));
 
+    let outside = quote_spanned! {Span::mixed_site()=>
+        use #private as __tracewell;
+        static __TRACEWELL_SITE: __tracewell::Site = __tracewell::Site::new(#name, #location);
+        #(#convert)*
+        let mut __call = __tracewell::Call::new(&__TRACEWELL_SITE);
+        #(#record)*
+        #run
+    };
+    // Braces of the author: only of a function that is theirs from end to end does the compiler say that it is unused.
+    let block = block(outside, function.body.span());
     quote_spanned! {Span::mixed_site()=>
         #(#attrs)*
         #track_caller
-        #vis #sig {
-            use #private as __tracewell;
-            static __TRACEWELL_SITE: __tracewell::Site = __tracewell::Site::new(#name, #location);
-            #(#convert)*
-            let mut __call = __tracewell::Call::new(&__TRACEWELL_SITE);
-            #(#record)*
-            #run
-        }
+        #[allow(clippy::needless_pass_by_value, reason = "the body consumes a value of its own")]
+        #vis #sig #block
     }
 }
 
@@ -101,11 +103,12 @@ fn signature(function: &Function) -> Signature {
     sig
 }
 
-/// Turns what the caller passed into a `Scalar`. This comes before the call, which borrows it.
+/// Turns what the caller passed into a `Scalar`. This comes before the call, which borrows it. The type is a generic
+/// argument as it is in the signature: see `call`.
 fn convert(parameter: &Parameter) -> Option<TokenStream> {
     let Parameter { cfgs, outer, ty, passing, .. } = parameter;
     matches!(passing, Passing::Scalar { .. }).then(|| {
-        quote_spanned!(Span::mixed_site()=> #(#cfgs)* let #outer: #ty = ::core::convert::Into::into(#outer);)
+        quote_spanned!(Span::mixed_site()=> #(#cfgs)* let #outer = ::core::convert::Into::<#ty>::into(#outer);)
     })
 }
 
@@ -113,19 +116,29 @@ fn convert(parameter: &Parameter) -> Option<TokenStream> {
 fn record(parameter: &Parameter) -> TokenStream {
     let Parameter { cfgs, name, outer, ty, passing, .. } = parameter;
     let mixed = Span::mixed_site();
-    let argument = |arguments| call(quote!(__tracewell::Call::argument), ty, arguments);
-    let static_argument = |arguments| call(quote!(__tracewell::Call::static_argument), ty, arguments);
+    let argument = |value: TokenStream, donated: bool| {
+        let value = place(value, ty);
+        call(
+            quote!(__tracewell::Call::argument),
+            ty,
+            quote_spanned!(mixed=> &mut __call, #name, #value, #donated),
+        )
+    };
+    let static_argument = |value: TokenStream| {
+        let value = place(value, ty);
+        call(
+            quote!(__tracewell::Call::static_argument),
+            ty,
+            quote_spanned!(mixed=> &mut __call, #name, #value),
+        )
+    };
     let call = match passing {
-        Passing::Value { donated } | Passing::Scalar { donated } => {
-            argument(quote_spanned!(mixed=> &mut __call, #name, &#outer, #donated))
-        }
-        Passing::Reference => argument(quote_spanned!(mixed=> &mut __call, #name, #outer, false)),
-        Passing::StaticValue => static_argument(quote_spanned!(mixed=> &mut __call, #name, &#outer)),
-        Passing::StaticReference { is_unsized: false } => {
-            static_argument(quote_spanned!(mixed=> &mut __call, #name, #outer))
-        }
+        Passing::Value { donated } | Passing::Scalar { donated } => argument(quote!(&#outer), *donated),
+        Passing::Reference => argument(quote!(#outer), false),
+        Passing::StaticValue => static_argument(quote!(&#outer)),
+        Passing::StaticReference { is_unsized: false } => static_argument(quote!(#outer)),
         Passing::StaticReference { is_unsized: true } => {
-            quote_spanned!(mixed=> __call.static_argument(#name, &::std::borrow::ToOwned::to_owned(#outer)))
+            static_argument(quote!(&::std::borrow::ToOwned::to_owned(#outer)))
         }
     };
     quote!(#(#cfgs)* #call;)
@@ -135,15 +148,18 @@ fn record(parameter: &Parameter) -> TokenStream {
 fn enter(index: usize, parameter: &Parameter) -> TokenStream {
     let Parameter { cfgs, lints, outer, pattern, ty, passing, .. } = parameter;
     let mixed = Span::mixed_site();
-    let owned = |arguments| call(quote!(__tracewell::Inside::owned), ty, arguments);
+    let owned = |value: TokenStream| {
+        let value = place(value, ty);
+        call(quote!(__tracewell::Inside::owned), ty, quote_spanned!(mixed=> __inside, #value))
+    };
     match passing {
         Passing::Value { .. } | Passing::Scalar { .. } => {
-            let value = owned(quote_spanned!(mixed=> __inside, &#outer));
+            let value = owned(quote!(&#outer));
             quote!(#(#cfgs)* #(#lints)* let #pattern = #value;)
         }
         Passing::Reference => {
             let lender = format_ident!("__lender{index}", span = mixed);
-            let value = owned(quote_spanned!(mixed=> __inside, #outer));
+            let value = owned(quote!(#outer));
             let lent = call_method(quote!(__tracewell::TreeRef), quote!(lend), ty, quote!(&#lender));
             quote! {
                 #(#cfgs)* let #lender = #value;
@@ -158,38 +174,59 @@ fn enter(index: usize, parameter: &Parameter) -> TokenStream {
     }
 }
 
-/// `path::<ty>(arguments)`, placed where `ty` is written. If `ty` lacks a trait, every call that needs it fails at that
-/// one place, and the compiler, which says a thing once per place, blames the type and nothing else.
+/// `path(arguments)`, placed where `ty` is written. If `ty` lacks a trait, every call that needs it fails at that one
+/// place, and the compiler, which says a thing once per place, blames the type and nothing else.
+///
+/// The type is not spelled out as a generic argument: for a name it cannot find in one the compiler has another hint
+/// than for the same name in a signature, and would show both.
 fn call(path: TokenStream, ty: &TokenStream, arguments: TokenStream) -> TokenStream {
     let (first, last) = ends(ty);
-    let path = respan(path, first);
-    let open = quote_spanned!(first=> ::<);
-    let close = quote_spanned!(last=> >);
+    let path = respan(path, first, last);
     let arguments = parenthesized(arguments, last);
-    quote!(#path #open #ty #close #arguments)
+    quote!(#path #arguments)
 }
 
 /// `<ty as path>::method(arguments)`, placed where `ty` is written.
-fn call_method(path: TokenStream, method: TokenStream, ty: &TokenStream, arguments: TokenStream) -> TokenStream {
+fn call_method(
+    path: TokenStream,
+    method: TokenStream,
+    ty: &TokenStream,
+    arguments: TokenStream,
+) -> TokenStream {
     let (first, last) = ends(ty);
     let open = quote_spanned!(first=> <);
-    let method = respan(method, last);
+    let method = respan(method, last, last);
     let arguments = parenthesized(arguments, last);
     quote!(#open #ty as #path>::#method #arguments)
 }
 
+/// An argument whose type is `ty` or a reference to it, placed where `ty` is written.
+fn place(argument: TokenStream, ty: &TokenStream) -> TokenStream {
+    call(quote!(::core::convert::identity), ty, argument)
+}
+
+fn block(tokens: TokenStream, span: Span) -> Group {
+    delimited(Delimiter::Brace, tokens, span)
+}
+
 fn parenthesized(tokens: TokenStream, span: Span) -> Group {
-    let mut group = Group::new(Delimiter::Parenthesis, tokens);
+    delimited(Delimiter::Parenthesis, tokens, span)
+}
+
+fn delimited(delimiter: Delimiter, tokens: TokenStream, span: Span) -> Group {
+    let mut group = Group::new(delimiter, tokens);
     group.set_span(span);
     group
 }
 
-fn respan(tokens: TokenStream, span: Span) -> TokenStream {
-    let placed = |mut token: TokenTree| {
-        token.set_span(span);
-        token
-    };
-    tokens.into_iter().map(placed).collect()
+/// The tokens, reaching from one place to another.
+fn respan(tokens: TokenStream, first: Span, last: Span) -> TokenStream {
+    let mut tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    tokens.iter_mut().for_each(|token| token.set_span(first));
+    if let Some(token) = tokens.last_mut() {
+        token.set_span(last);
+    }
+    tokens.into_iter().collect()
 }
 
 /// Where tokens begin and where they end.
@@ -235,5 +272,99 @@ impl VisitMut for Elided {
         if lifetime.ident == "_" {
             *lifetime = Lifetime::new("'static", lifetime.span());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::jit::items;
+
+    /// Tokens as text, without the spacing that only tells where they came from.
+    fn text(tokens: TokenStream) -> String {
+        tokens.to_string().split_whitespace().collect()
+    }
+
+    #[test]
+    fn a_function_collects_its_arguments_and_runs_its_body_inside() {
+        let input = quote! {
+            /// Doc.
+            #[jit(donate(a))]
+            pub fn f<T: Tree>(mut a: Vec<T>, b: &[T], (c, d): (T, T), e: Scalar, #[static_arg] g: bool,
+                              #[static_arg] h: &str) -> Result<T>
+            where
+                T: Clone,
+            {
+                body
+            }
+        };
+        let expected = quote! {
+            /// Doc.
+            #[track_caller]
+            #[allow(clippy::needless_pass_by_value, reason = "the body consumes a value of its own")]
+            pub fn f<T: Tree>(a: Vec<T>, b: &[T], __arg2: (T, T), e: impl ::core::convert::Into<Scalar>, g: bool,
+                              h: &str) -> Result<T>
+            where
+                T: Clone,
+            {
+                use ::tracewell::__private as __tracewell;
+                static __TRACEWELL_SITE: __tracewell::Site =
+                    __tracewell::Site::new("f", ::core::file!(), ::core::line!(), ::core::column!());
+                let e = ::core::convert::Into::<Scalar>::into(e);
+                let mut __call = __tracewell::Call::new(&__TRACEWELL_SITE);
+                __tracewell::Call::argument(&mut __call, "a", ::core::convert::identity(&a), true);
+                __tracewell::Call::argument(&mut __call, "b", ::core::convert::identity(b), false);
+                __tracewell::Call::argument(&mut __call, "(c , d)", ::core::convert::identity(&__arg2), false);
+                __tracewell::Call::argument(&mut __call, "e", ::core::convert::identity(&e), false);
+                __tracewell::Call::static_argument(&mut __call, "g", ::core::convert::identity(&g));
+                __tracewell::Call::static_argument(&mut __call, "h",
+                    ::core::convert::identity(&::std::borrow::ToOwned::to_owned(h)));
+                __tracewell::Call::run(__call, |__inside: &mut __tracewell::Inside| -> Result<T> {
+                    let mut a = __tracewell::Inside::owned(__inside, ::core::convert::identity(&a));
+                    let __lender1 = __tracewell::Inside::owned(__inside, ::core::convert::identity(b));
+                    let b = <[T] as __tracewell::TreeRef>::lend(&__lender1);
+                    let (c, d) = __tracewell::Inside::owned(__inside, ::core::convert::identity(&__arg2));
+                    let e = __tracewell::Inside::owned(__inside, ::core::convert::identity(&e));
+                    let g = <bool as ::core::clone::Clone>::clone(&g);
+                    let h = h;
+                    body
+                })
+            }
+        };
+        assert_eq!(text(items(input)), text(expected));
+    }
+
+    #[test]
+    fn a_method_names_its_receiver_anew() {
+        let found = text(items(quote!(
+            fn f(mut self, #[cfg(x)] y: &Array) -> Self {
+                self.w = 1;
+                self
+            }
+        )));
+        assert!(found.contains("fnf(self,#[cfg(x)]y:&Array)"), "{found}");
+        assert!(found.contains("(&mut__call,\"self\",::core::convert::identity(&self),false)"), "{found}");
+        assert!(found.contains("letmut__self=__tracewell::Inside::owned("), "{found}");
+        assert!(found.contains("#[cfg(x)]lety="), "{found}");
+        assert!(found.contains("__self.w=1;__self}"), "{found}");
+    }
+
+    #[test]
+    fn a_function_with_mistakes_keeps_its_signature() {
+        let found = text(items(quote!(
+            const fn f(x: &mut Array, y: Scalar, ...) -> Result<&Array> {
+                x
+            }
+        )));
+        assert!(
+            found.contains("fnf(x:&mutArray,y:impl::core::convert::Into<Scalar>,)->Result<&'staticArray>{"),
+            "{found}"
+        );
+        assert!(!found.contains("constfn"), "{found}");
+        let found = text(items(quote!(
+            #[jit(crate = a::b)]
+            fn f(x: &Array) {}
+        )));
+        assert!(found.contains("fnf(x:&Array)->a::b::__private::Array{::core::panic!("), "{found}");
     }
 }

@@ -69,8 +69,14 @@ impl Parse for Function {
         }
         let (inner, body) = split_body(&input.parse()?)?;
 
-        let mut function =
-            Function { attrs: inner, vis, sig, body, options: Options::default(), mistakes: Mistakes::default() };
+        let mut function = Function {
+            attrs: inner,
+            vis,
+            sig,
+            body,
+            options: Options::default(),
+            mistakes: Mistakes::default(),
+        };
         for attr in all {
             if !is_options(&attr) {
                 function.attrs.push(attr);
@@ -79,7 +85,9 @@ impl Parse for Function {
             match attr.meta {
                 Meta::Path(_) => {}
                 Meta::List(list) => function.add_options(list.tokens),
-                Meta::NameValue(_) => function.mistakes.add(attr, "expected `#[jit(donate(…), crate = path)]`"),
+                Meta::NameValue(_) => {
+                    function.mistakes.add(attr, "expected `#[jit(donate(…), crate = path)]`")
+                }
             }
         }
         Ok(function)
@@ -92,7 +100,10 @@ impl Options {
             let name = input.call(Ident::parse_any)?;
             if name == "donate" {
                 if !input.peek(token::Paren) {
-                    return Err(syn::Error::new_spanned(name, "expected a list of parameters: `donate(a, b)`"));
+                    return Err(syn::Error::new_spanned(
+                        name,
+                        "expected a list of parameters: `donate(a, b)`",
+                    ));
                 }
                 let list;
                 syn::parenthesized!(list in input);
@@ -121,7 +132,9 @@ fn is_options(attr: &Attribute) -> bool {
 /// Says what to do instead if what follows is not a function; else syn would expect a keyword the author never meant.
 fn expect_function(input: ParseStream) -> Result<()> {
     if input.peek(Token![|]) || input.peek(Token![||]) || input.peek(Token![move]) {
-        return Err(input.error("`jit!` defines functions; a closure is wrapped by a call: `jit(|x: &Array| …)`"));
+        return Err(
+            input.error("`jit!` defines functions; a closure is wrapped by a call: `jit(|x: &Array| …)`")
+        );
     }
     let ahead = input.fork();
     let qualified = |input: ParseStream| -> Result<()> {
@@ -137,7 +150,8 @@ fn expect_function(input: ParseStream) -> Result<()> {
 /// Takes the inner attributes out of a body and makes them outer ones: the body becomes that of a closure, which
 /// cannot have any.
 fn split_body(body: &Group) -> Result<(Vec<Attribute>, Group)> {
-    let parser = |input: ParseStream| Ok((input.call(Attribute::parse_inner)?, input.parse::<TokenStream>()?));
+    let parser =
+        |input: ParseStream| Ok((input.call(Attribute::parse_inner)?, input.parse::<TokenStream>()?));
     let (mut attrs, rest) = parser.parse2(body.stream())?;
     for attr in &mut attrs {
         attr.style = AttrStyle::Outer;
@@ -152,9 +166,13 @@ mod tests {
     use super::*;
     use quote::{ToTokens, quote};
 
-    fn messages(input: TokenStream) -> Vec<String> {
-        let (functions, mistakes) = items(input);
-        functions.iter().flat_map(|function| function.mistakes.messages()).chain(mistakes.messages()).collect()
+    fn messages(input: &str) -> Vec<String> {
+        let (functions, mistakes) = items(input.parse().expect("tokens"));
+        functions
+            .iter()
+            .flat_map(|function| function.mistakes.messages())
+            .chain(mistakes.messages())
+            .collect()
     }
 
     #[test]
@@ -176,24 +194,27 @@ mod tests {
 
     #[test]
     fn what_is_not_a_function_is_told_once() {
-        assert_eq!(messages(quote!(struct A; struct B;)), [NOT_A_FUNCTION]);
-        assert_eq!(messages(quote!(pub const A: u8 = 1;)), [NOT_A_FUNCTION]);
-        assert!(messages(quote!(|x: &Array| x.sin()))[0].contains("`jit(|x: &Array| …)`"));
-        assert_eq!(messages(quote!(fn f(&self) -> Array;)), ["a jitted function needs a body"]);
+        assert_eq!(messages("struct A; struct B;"), [NOT_A_FUNCTION]);
+        assert_eq!(messages("pub const A: u8 = 1;"), [NOT_A_FUNCTION]);
+        assert!(messages("|x: &Array| x.sin()")[0].contains("`jit(|x: &Array| …)`"));
+        assert_eq!(messages("fn f(&self) -> Array;"), ["a jitted function needs a body"]);
     }
 
     #[test]
     fn functions_before_a_mistake_survive() {
-        let (functions, mistakes) = items(quote!(fn f() -> Array {} struct A;));
+        let (functions, mistakes) = items(quote!(
+            fn f() -> Array {}
+            struct A;
+        ));
         assert_eq!(functions.len(), 1);
         assert!(!mistakes.is_empty());
     }
 
     #[test]
     fn options_are_checked() {
-        assert!(messages(quote!(#[jit(donat(x))] fn f() -> A {}))[0].starts_with("unknown option `donat`"));
-        assert!(messages(quote!(#[jit(donate)] fn f() -> A {}))[0].contains("`donate(a, b)`"));
-        assert!(messages(quote!(#[jit = "x"] fn f() -> A {}))[0].contains("expected `#[jit("));
-        assert!(messages(quote!(#[jit] fn f() -> A {})).is_empty());
+        assert!(messages("#[jit(donat(x))] fn f() -> A {}")[0].starts_with("unknown option `donat`"));
+        assert!(messages("#[jit(donate)] fn f() -> A {}")[0].contains("`donate(a, b)`"));
+        assert!(messages(r#"#[jit = "x"] fn f() -> A {}"#)[0].contains("expected `#[jit("));
+        assert!(messages("#[jit] fn f() -> A {}").is_empty());
     }
 }

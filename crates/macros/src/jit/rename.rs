@@ -2,18 +2,19 @@
 
 use super::check::inside_self;
 use proc_macro2::{Group, Spacing, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::quote;
+use syn::parse::Parser;
 use syn::visit_mut::{self, VisitMut};
 
-/// The body with every `self` that means the receiver renamed.
-pub(crate) fn rename_self(body: &Group) -> TokenStream {
-    match syn::parse2::<syn::Block>(body.to_token_stream()) {
-        Ok(mut block) => {
-            Receiver.visit_block_mut(&mut block);
-            block.into_token_stream()
+/// The statements of a body with every `self` that means the receiver renamed.
+pub(crate) fn rename_self(body: TokenStream) -> TokenStream {
+    match syn::Block::parse_within.parse2(body.clone()) {
+        Ok(mut statements) => {
+            statements.iter_mut().for_each(|statement| Receiver.visit_stmt_mut(statement));
+            quote!(#(#statements)*)
         }
         // The compiler will say what is wrong with it; only names matter here.
-        Err(_) => tokens(body.to_token_stream()),
+        Err(_) => tokens(body),
     }
 }
 
@@ -64,13 +65,6 @@ fn tokens(input: TokenStream) -> TokenStream {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proc_macro2::Delimiter;
-    use quote::quote;
-
-    fn renamed(body: TokenStream) -> String {
-        rename_self(&Group::new(Delimiter::Brace, body)).to_string()
-    }
-
     #[test]
     fn the_receiver_is_renamed_everywhere_but_in_items() {
         let body = quote! {
@@ -80,16 +74,17 @@ mod tests {
             vec![self.b.clone(), f(self::input()), Self::new()]
         };
         let expected = quote! {
-            { struct Local;
+            struct Local;
             impl Local { fn get(&self) -> &Self { self } }
             let f = |x: &Array| __self.w.dot(x);
-            vec![__self.b.clone(), f(self::input()), Self::new()] }
+            vec![__self.b.clone(), f(self::input()), Self::new()]
         };
-        assert_eq!(renamed(body), expected.to_string());
+        assert_eq!(rename_self(body).to_string(), expected.to_string());
     }
 
     #[test]
     fn a_body_that_does_not_parse_is_renamed_too() {
-        assert_eq!(renamed(quote!(let = self.w; self::f(self))), "{ let = __self . w ; self :: f (__self) }");
+        let renamed = rename_self(quote!(let = self.w; self::f(self)));
+        assert_eq!(renamed.to_string(), "let = __self . w ; self :: f (__self)");
     }
 }

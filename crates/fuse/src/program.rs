@@ -1,0 +1,100 @@
+//! Steps over slots: every array that has memory computed in order.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step};
+
+use crate::Options;
+use crate::buffers::place;
+use crate::classify::{Def, Flow, Id};
+use crate::collapse::collapse;
+use crate::cost;
+use crate::emit::{Emitted, emit};
+use crate::nest::{Nest, nest};
+
+/// Makes the program of a flow.
+pub(crate) fn program(name: &str, flow: &Flow, stored: &mut [bool], _options: &Options) -> Program {
+    // From the results to the inputs: making a nest may find that an array before it needs memory.
+    let mut nests: Vec<Option<Nest>> = (0..flow.nodes.len()).map(|_| None).collect();
+    for id in (0..flow.nodes.len()).rev() {
+        if stored[id] && !flow.nodes[id].is_given() && flow.nodes[id].len() > 0 {
+            nests[id] = Some(nest(flow, id, stored));
+        }
+    }
+    let (mut slots, of) = slots(flow, stored);
+    let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
+    for (id, nest) in nests.into_iter().enumerate() {
+        if let Some(mut nest) = nest {
+            collapse(&mut nest);
+            steps.launch(flow, &nest);
+        } else if let Def::Call { call, out: 0 } = flow.nodes[id].def
+            && stored[id]
+        {
+            let call = &flow.calls[call];
+            let slots = call.operands.iter().chain(&call.results).map(|&a| steps.slot(a)).collect();
+            steps.steps.push(Step::Call { call: call.call.clone(), slots });
+        }
+    }
+    let results = flow.outputs.iter().map(|&id| steps.slot(id)).collect();
+    let arena = place(&mut slots, &steps.steps);
+    Program { name: name.to_string(), slots, kernels: steps.kernels, steps: steps.steps, results, arena }
+}
+
+/// A slot for each argument and each array that has memory, and which array has which.
+fn slots(flow: &Flow, stored: &[bool]) -> (Vec<Slot>, Vec<Option<SlotId>>) {
+    let mut is_output = vec![false; flow.nodes.len()];
+    for &id in &flow.outputs {
+        is_output[id] = true;
+    }
+    let mut slots = Vec::new();
+    let mut of = vec![None; flow.nodes.len()];
+    for (id, node) in flow.nodes.iter().enumerate() {
+        let role = match &node.def {
+            Def::Input(i) => Role::Input(*i),
+            _ if !stored[id] => continue,
+            Def::Constant(tensor) => Role::Constant(tensor.clone()),
+            _ if is_output[id] => Role::Output { reuse: None },
+            _ => Role::Temp { offset: 0 },
+        };
+        of[id] = Some(SlotId(slots.len() as u32));
+        slots.push(Slot { dtype: node.dtype, len: node.len(), role });
+    }
+    (slots, of)
+}
+
+struct Steps {
+    kernels: Vec<Arc<Kernel>>,
+    /// Kernels by what they do, without their names.
+    known: FxHashMap<Kernel, usize>,
+    steps: Vec<Step>,
+    /// The slot of each array.
+    of: Vec<Option<SlotId>>,
+}
+
+impl Steps {
+    fn slot(&self, id: Id) -> SlotId {
+        self.of[id].expect("arrays that are used have memory")
+    }
+
+    fn launch(&mut self, flow: &Flow, nest: &Nest) {
+        let Emitted { kernel, arrays, sizes } = emit(flow, nest);
+        let slots = arrays.iter().map(|&id| self.slot(id)).collect();
+        let inner = nest.extents.iter().skip(1).map(|&n| n as f64).product();
+        let cost = cost::iteration(inner, nest.ops);
+        let kernel = self.kernel(kernel);
+        self.steps.push(Step::Launch { kernel, slots, sizes, cost });
+    }
+
+    /// The number of a kernel, the same for equal ones.
+    fn kernel(&mut self, mut kernel: Kernel) -> usize {
+        let name = std::mem::take(&mut kernel.name);
+        if let Some(&number) = self.known.get(&kernel) {
+            return number;
+        }
+        let number = self.kernels.len();
+        self.known.insert(kernel.clone(), number);
+        self.kernels.push(Arc::new(Kernel { name, ..kernel }));
+        number
+    }
+}

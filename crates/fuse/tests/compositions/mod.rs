@@ -1,0 +1,316 @@
+//! Graphs of several equations that meet in fusion.
+
+use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_graph::prim::*;
+use tracewell_graph::{ArrayType, Atom, Graph, GraphBuilder, Splat};
+
+/// A graph under construction, without the ceremony.
+pub struct Make(pub GraphBuilder);
+
+impl Make {
+    pub fn new() -> Make {
+        Make(GraphBuilder::new())
+    }
+
+    pub fn input(&mut self, shape: &[usize]) -> Atom {
+        self.input_of(DType::F32, shape)
+    }
+
+    pub fn input_of(&mut self, dtype: DType, shape: &[usize]) -> Atom {
+        Atom::Var(self.0.input(ArrayType::new(dtype, shape)))
+    }
+
+    pub fn op(&mut self, prim: impl Into<Prim>, inputs: &[&Atom]) -> Atom {
+        let inputs: Vec<Atom> = inputs.iter().map(|&a| a.clone()).collect();
+        self.0.bind1(prim, &inputs).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    pub fn fill(&self, like: &Atom, number: f64) -> Atom {
+        Atom::fill(&self.0.ty(like), number)
+    }
+
+    /// Repeats along the axes that `axes` does not name.
+    pub fn broadcast(&mut self, x: &Atom, shape: &[usize], axes: &[usize]) -> Atom {
+        self.op(Broadcast { shape: Shape::from(shape), axes: axes.to_vec() }, &[x])
+    }
+
+    pub fn reshape(&mut self, x: &Atom, shape: &[usize]) -> Atom {
+        self.op(Reshape { shape: Shape::from(shape) }, &[x])
+    }
+
+    pub fn permute(&mut self, x: &Atom, axes: &[usize]) -> Atom {
+        self.op(Permute { axes: axes.to_vec() }, &[x])
+    }
+
+    pub fn sum(&mut self, x: &Atom, axes: &[usize]) -> Atom {
+        self.op(ReduceSum { axes: axes.to_vec() }, &[x])
+    }
+
+    pub fn max(&mut self, x: &Atom, axes: &[usize]) -> Atom {
+        self.op(ReduceMax { axes: axes.to_vec() }, &[x])
+    }
+
+    pub fn finish(self, outputs: &[&Atom]) -> Graph {
+        self.0.finish("composition", outputs.iter().map(|&a| a.clone()).collect())
+    }
+}
+
+/// Every composition with its name.
+pub fn all() -> Vec<(&'static str, Graph)> {
+    vec![
+        ("nothing", Make::new().finish(&[])),
+        ("softmax", softmax(&[5, 37])),
+        ("softmax of blocks", softmax(&[2, 3, 4])),
+        ("layernorm", layernorm(6, 19)),
+        ("mlp", mlp()),
+        ("columns", columns(9, 40)),
+        ("many columns", columns(3, 2500)),
+        ("broadcast and reduce", broadcast_reduce()),
+        ("shapes", shapes()),
+        ("heads", heads()),
+        ("reshape of permuted expensive", uneven()),
+        ("several results", several()),
+        ("handed through", handed_through()),
+        ("filled", filled()),
+        ("empty", empty()),
+        ("scalars", scalars()),
+        ("long sum", long_sum(70_000)),
+        ("long sum of columns", long_columns(66_000, 3)),
+        ("nested reductions", nested()),
+        ("siblings", siblings()),
+        ("shared", shared()),
+        ("middle", middle()),
+    ]
+}
+
+pub fn softmax(shape: &[usize]) -> Graph {
+    let mut m = Make::new();
+    let x = m.input(shape);
+    let last = shape.len() - 1;
+    let kept: Vec<usize> = (0..last).collect();
+    let top = m.max(&x, &[last]);
+    let top = m.broadcast(&top, shape, &kept);
+    let shifted = m.op(Sub {}, &[&x, &top]);
+    let e = m.op(Exp {}, &[&shifted]);
+    let total = m.sum(&e, &[last]);
+    let total = m.broadcast(&total, shape, &kept);
+    let y = m.op(Div {}, &[&e, &total]);
+    m.finish(&[&y])
+}
+
+pub fn layernorm(rows: usize, columns: usize) -> Graph {
+    let mut m = Make::new();
+    let shape = [rows, columns];
+    let x = m.input(&shape);
+    let (scale, shift) = (m.input(&[columns]), m.input(&[columns]));
+    let mean = |m: &mut Make, x: &Atom| {
+        let sum = m.sum(x, &[1]);
+        let n = m.fill(&sum, columns as f64);
+        m.op(Div {}, &[&sum, &n])
+    };
+    let mu = mean(&mut m, &x);
+    let mu = m.broadcast(&mu, &shape, &[0]);
+    let centred = m.op(Sub {}, &[&x, &mu]);
+    let square = m.op(Mul {}, &[&centred, &centred]);
+    let variance = mean(&mut m, &square);
+    let epsilon = m.fill(&variance, 1e-5);
+    let variance = m.op(Add {}, &[&variance, &epsilon]);
+    let deviation = m.op(Sqrt {}, &[&variance]);
+    let deviation = m.broadcast(&deviation, &shape, &[0]);
+    let unit = m.op(Div {}, &[&centred, &deviation]);
+    let scale = m.broadcast(&scale, &shape, &[1]);
+    let shift = m.broadcast(&shift, &shape, &[1]);
+    let scaled = m.op(Mul {}, &[&unit, &scale]);
+    let y = m.op(Add {}, &[&scaled, &shift]);
+    m.finish(&[&y])
+}
+
+pub fn mlp() -> Graph {
+    let mut m = Make::new();
+    let (x, w, b) = (m.input(&[4, 6]), m.input(&[6, 5]), m.input(&[5]));
+    let product = m.op(DotGeneral::matmul(), &[&x, &w]);
+    let bias = m.broadcast(&b, &[4, 5], &[1]);
+    let sum = m.op(Add {}, &[&product, &bias]);
+    let active = m.op(Tanh {}, &[&sum]);
+    let v = m.0.constant(&Tensor::from_fn([3, 5], |i| i as f32 * 0.1));
+    let turned = m.permute(&v, &[1, 0]);
+    let y = m.op(DotGeneral::matmul(), &[&active, &turned]);
+    m.finish(&[&y, &active])
+}
+
+pub fn columns(rows: usize, columns: usize) -> Graph {
+    let mut m = Make::new();
+    let (x, s) = (m.input(&[rows, columns]), m.input(&[rows]));
+    let s = m.broadcast(&s, &[rows, columns], &[0]);
+    let scaled = m.op(Mul {}, &[&x, &s]);
+    let sum = m.sum(&scaled, &[0]);
+    let top = m.max(&x, &[0]);
+    let y = m.op(Add {}, &[&sum, &top]);
+    m.finish(&[&y])
+}
+
+fn broadcast_reduce() -> Graph {
+    let mut m = Make::new();
+    let (a, b) = (m.input(&[4]), m.input(&[7]));
+    let e = m.op(Exp {}, &[&b]);
+    let left = m.broadcast(&a, &[4, 7], &[0]);
+    let right = m.broadcast(&e, &[4, 7], &[1]);
+    let outer = m.op(Mul {}, &[&left, &right]);
+    let (rows, columns, all) = (m.sum(&outer, &[1]), m.sum(&outer, &[0]), m.sum(&outer, &[0, 1]));
+    let turned = m.permute(&outer, &[1, 0]);
+    let again = m.sum(&turned, &[0]);
+    m.finish(&[&rows, &columns, &all, &again])
+}
+
+fn shapes() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[4, 6]);
+    let turned = m.permute(&x, &[1, 0]);
+    let flat = m.reshape(&turned, &[24]);
+    let doubled = m.op(Add {}, &[&flat, &flat]);
+    let blocks = m.reshape(&doubled, &[2, 3, 4]);
+    let moved = m.permute(&blocks, &[2, 0, 1]);
+    let again = m.reshape(&moved, &[4, 6]);
+    let y = m.op(Mul {}, &[&again, &x]);
+    let reversed = m.reshape(&y, &[3, 8]);
+    m.finish(&[&y, &reversed, &flat])
+}
+
+/// The shuffle of attention heads.
+fn heads() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[2, 5, 12]);
+    let split = m.reshape(&x, &[2, 5, 3, 4]);
+    let heads = m.permute(&split, &[0, 2, 1, 3]);
+    let e = m.op(Exp {}, &[&heads]);
+    let back = m.permute(&e, &[0, 2, 1, 3]);
+    let y = m.reshape(&back, &[2, 5, 12]);
+    m.finish(&[&y])
+}
+
+/// A reshape that no loops can follow.
+fn uneven() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[4, 6]);
+    let e = m.op(Exp {}, &[&x]);
+    let turned = m.permute(&e, &[1, 0]);
+    let odd = m.reshape(&turned, &[8, 3]);
+    let side = m.permute(&odd, &[1, 0]);
+    let odd2 = m.reshape(&side, &[2, 12]);
+    let y = m.permute(&odd2, &[1, 0]);
+    m.finish(&[&y])
+}
+
+fn several() -> Graph {
+    let mut m = Make::new();
+    let (x, y) = (m.input(&[3, 5]), m.input(&[3, 5]));
+    let s = m.op(Add {}, &[&x, &y]);
+    let e = m.op(Exp {}, &[&s]);
+    let t = m.op(Mul {}, &[&e, &x]);
+    let turned = m.permute(&t, &[1, 0]);
+    m.finish(&[&s, &e, &t, &turned, &s])
+}
+
+fn handed_through() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[2, 3]);
+    let flat = m.reshape(&x, &[6]);
+    let c = m.0.constant(&Tensor::from_fn([2], |i| i as i32));
+    let column = m.broadcast(&x, &[2, 3, 1], &[0, 1]);
+    m.finish(&[&x, &flat, &c, &column, &x])
+}
+
+fn filled() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[2, 3]);
+    let ones = Atom::Splat(Splat { literal: Literal::one(DType::I32), shape: Shape::from([4]), weak: false });
+    let twos = m.fill(&x, 2.0);
+    let product = m.op(DotGeneral::matmul(), &[&x, &Atom::Splat(Splat {
+        literal: Literal::one(DType::F32),
+        shape: Shape::from([3, 2]),
+        weak: false,
+    })]);
+    let sum = m.sum(&twos, &[0, 1]);
+    m.finish(&[&ones, &twos, &product, &sum])
+}
+
+fn empty() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[0, 3]);
+    let e = m.op(Exp {}, &[&x]);
+    let sum = m.sum(&e, &[0]);
+    let none = m.sum(&e, &[1]);
+    let wide = m.broadcast(&sum, &[2, 3], &[1]);
+    m.finish(&[&e, &sum, &none, &wide])
+}
+
+fn scalars() -> Graph {
+    let mut m = Make::new();
+    let (a, b) = (m.input(&[]), m.input(&[]));
+    let e = m.op(Exp {}, &[&a]);
+    let s = m.op(Add {}, &[&e, &b]);
+    let wide = m.broadcast(&s, &[3], &[]);
+    m.finish(&[&s, &wide])
+}
+
+pub fn long_sum(n: usize) -> Graph {
+    let mut m = Make::new();
+    let x = m.input_of(DType::F64, &[n]);
+    let square = m.op(Mul {}, &[&x, &x]);
+    let y = m.sum(&square, &[0]);
+    m.finish(&[&y])
+}
+
+fn long_columns(rows: usize, columns: usize) -> Graph {
+    let mut m = Make::new();
+    let x = m.input_of(DType::F64, &[rows, columns]);
+    let y = m.sum(&x, &[0]);
+    m.finish(&[&y])
+}
+
+fn nested() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[3, 4, 5, 2]);
+    let inner = m.sum(&x, &[1, 3]);
+    let e = m.op(Exp {}, &[&inner]);
+    let y = m.max(&e, &[0]);
+    let whole = m.sum(&x, &[0, 2]);
+    m.finish(&[&y, &whole])
+}
+
+/// Results of one shape that read the same.
+fn siblings() -> Graph {
+    let mut m = Make::new();
+    let (w, g, v) = (m.input(&[4, 3]), m.input(&[4, 3]), m.input(&[4, 3]));
+    let rate = m.fill(&w, 0.1);
+    let keep = m.fill(&w, 0.9);
+    let old = m.op(Mul {}, &[&v, &keep]);
+    let new = m.op(Add {}, &[&old, &g]);
+    let step = m.op(Mul {}, &[&new, &rate]);
+    let next = m.op(Sub {}, &[&w, &step]);
+    m.finish(&[&next, &new])
+}
+
+/// An expensive value read by several kernels and by several paths.
+fn shared() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[4, 4]);
+    let e = m.op(Exp {}, &[&x]);
+    let turned = m.permute(&e, &[1, 0]);
+    let both = m.op(Add {}, &[&e, &turned]);
+    let rows = m.sum(&e, &[1]);
+    let columns = m.sum(&both, &[0]);
+    let y = m.op(Mul {}, &[&rows, &columns]);
+    m.finish(&[&y, &both])
+}
+
+/// A reduction over the middle of three axes, with work before and after.
+fn middle() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[3, 50, 20]);
+    let e = m.op(Tanh {}, &[&x]);
+    let sum = m.sum(&e, &[1]);
+    let half = m.fill(&sum, 0.5);
+    let y = m.op(Mul {}, &[&sum, &half]);
+    m.finish(&[&y])
+}

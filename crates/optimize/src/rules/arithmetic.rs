@@ -1,0 +1,73 @@
+//! Rewrites of elementwise functions.
+
+use tracewell_array::{DType, Literal};
+use tracewell_graph::prim::{Abs, Prim};
+use tracewell_graph::{Atom, Equation};
+
+use super::{Rewrite, Scene, apply, same};
+
+/// The rules about elementwise functions.
+pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
+    let dtype = scene.ty.dtype;
+    let is = |atom: &Atom, number: f64| atom.literal() == Some(Literal::from_f64(dtype, number));
+    // The sign of zero that changes nothing when it is added; integers have only one.
+    let is_zero = |atom: &Atom| is(atom, 0.0) && !dtype.is_float();
+    match (scene.prim, scene.operands) {
+        (Prim::Mul(_), [x, one] | [one, x]) if is(one, 1.0) => same(x),
+        (Prim::Mul(_), [zero, _] | [_, zero]) if is_zero(zero) => Some(scene.splat(Literal::zero(dtype))),
+        (Prim::Div(_), [x, one]) if is(one, 1.0) => same(x),
+        (Prim::Add(_), [x, zero] | [zero, x]) if is(zero, -0.0) => same(x),
+        (Prim::Sub(_), [x, zero]) if is(zero, 0.0) => same(x),
+        (Prim::Sub(_), [x, y]) if x == y && !dtype.is_float() => Some(scene.splat(Literal::zero(dtype))),
+        (Prim::Max(_) | Prim::Min(_), [x, y]) if x == y => same(x),
+        (Prim::Select(_), [condition, a, b]) => match condition.literal() {
+            Some(holds) => same(if holds == Literal::new(true) { a } else { b }),
+            None if a == b => same(a),
+            None => None,
+        },
+        (Prim::Neg(_), [x]) => match scene.definition(x) {
+            Some(Equation { prim: Prim::Neg(_), inputs, .. }) => same(&inputs[0]),
+            _ => None,
+        },
+        (Prim::Abs(_), [x]) => match scene.definition(x) {
+            Some(Equation { prim: Prim::Abs(_), .. }) => same(x),
+            Some(Equation { prim: Prim::Neg(_), inputs, .. }) => apply(Abs {}, &inputs[0]),
+            _ => None,
+        },
+        (Prim::Floor(_) | Prim::Ceil(_), [x]) => match scene.definition(x) {
+            Some(Equation { prim: Prim::Floor(_) | Prim::Ceil(_), .. }) => same(x),
+            _ => None,
+        },
+        (Prim::Convert(_), [x]) => convert(scene, x),
+        _ => None,
+    }
+}
+
+fn convert(scene: &Scene<'_>, x: &Atom) -> Option<Rewrite> {
+    if scene.builder.ty(x) == *scene.ty {
+        return same(x);
+    }
+    match scene.definition(x) {
+        // There and back again, if nothing is lost on the way.
+        Some(Equation { prim: Prim::Convert(there), inputs, .. })
+            if holds(there.dtype, scene.builder.ty(&inputs[0]).dtype)
+                && scene.builder.ty(&inputs[0]) == *scene.ty =>
+        {
+            same(&inputs[0])
+        }
+        _ => None,
+    }
+}
+
+/// Whether every value of one type is a value of another.
+fn holds(wide: DType, narrow: DType) -> bool {
+    use DType::{Bool, F32, F64, I32, I64, U8, U32};
+    match (wide, narrow) {
+        _ if wide == narrow => true,
+        (_, Bool) => true,
+        (U32 | I32 | I64 | F32 | F64, U8) => true,
+        (I64 | F64, U32 | I32) => true,
+        (F64, F32) => true,
+        _ => false,
+    }
+}

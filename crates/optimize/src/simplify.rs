@@ -1,0 +1,56 @@
+//! Rewrites of single equations by the rules in `rules`, each looking at most one equation further back.
+//!
+//! One walk: operands are simplified before what uses them, so a rule sees simplified operands and nothing is
+//! visited twice.
+
+use smallvec::{SmallVec, smallvec};
+use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder, Prim};
+
+use crate::rebuild::{Operands, rebuild};
+use crate::rules::{RULES, Rewrite, Scene};
+
+/// Rewrites in a row of one equation. Each makes it simpler, so that more are a mistake in a rule.
+const MAX_REWRITES: usize = 16;
+
+/// Applies the rules to every equation.
+pub fn simplify(graph: &Graph) -> Graph {
+    // For each variable of the new graph, the equation that defines it.
+    let mut defined: Vec<Option<usize>> = Vec::new();
+    rebuild(graph, |builder, equation, operands| {
+        let types: SmallVec<[ArrayType; 1]> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
+        let (prim, operands) = match rewrite(builder, &defined, equation, operands, &types) {
+            Ok(atom) => return smallvec![atom],
+            Err(kept) => kept,
+        };
+        let results = builder.push(prim, &operands, types);
+        for result in &results {
+            if let Atom::Var(var) = result {
+                defined.resize(var.0 as usize + 1, None);
+                defined[var.0 as usize] = Some(builder.equations().len() - 1);
+            }
+        }
+        results
+    })
+}
+
+/// What the equation is after all rewrites: an operand that is there already, or an application.
+fn rewrite(
+    builder: &GraphBuilder,
+    defined: &[Option<usize>],
+    equation: &Equation,
+    mut operands: Operands,
+    types: &[ArrayType],
+) -> Result<Atom, (Prim, Operands)> {
+    let mut prim = equation.prim.clone();
+    let [ty] = types else { return Err((prim, operands)) };
+    for _ in 0..MAX_REWRITES {
+        let scene = Scene { builder, defined, prim: &prim, operands: &operands, ty };
+        match RULES.iter().find_map(|rule| rule(&scene)) {
+            // A rewrite that would change a type, be it only its weakness, is not one.
+            Some(Rewrite::Use(atom)) if builder.ty(&atom) == *ty => return Ok(atom),
+            Some(Rewrite::Apply(next, on)) if scene.gives(&next, &on) => (prim, operands) = (next, on),
+            _ => break,
+        }
+    }
+    Err((prim, operands))
+}

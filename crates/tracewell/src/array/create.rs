@@ -1,0 +1,72 @@
+//! Making arrays from nothing.
+
+use tracewell_array::{DType, Literal, Shape, Tensor, with_element};
+use tracewell_graph::Location;
+use tracewell_trace::{Error, ErrorKind, raise};
+
+use super::{Array, Operand, Scalar};
+
+/// The shape, if an array of it can exist; otherwise an error at the user's line.
+fn checked(shape: Shape, location: &Location) -> Shape {
+    if shape.checked_len().is_none() {
+        raise(Error::new(ErrorKind::Index, format!("shape {shape} has too many elements")), location);
+    }
+    shape
+}
+
+impl Array {
+    /// Filled with zeros.
+    #[track_caller]
+    pub fn zeros(shape: impl Into<Shape>, dtype: DType) -> Array {
+        Array::from(Tensor::zeros(dtype, checked(shape.into(), &Location::caller())))
+    }
+
+    /// Filled with ones.
+    #[track_caller]
+    pub fn ones(shape: impl Into<Shape>, dtype: DType) -> Array {
+        Array::from(Tensor::full(Literal::one(dtype), checked(shape.into(), &Location::caller())))
+    }
+
+    /// Filled with a number, converted to the element type.
+    #[track_caller]
+    pub fn full(shape: impl Into<Shape>, value: f64, dtype: DType) -> Array {
+        let shape = checked(shape.into(), &Location::caller());
+        Array::from(Tensor::full(Literal::from_f64(dtype, value), shape))
+    }
+
+    /// `0, 1, …, n - 1`.
+    #[track_caller]
+    pub fn arange(n: usize, dtype: DType) -> Array {
+        let shape = checked(Shape::from([n]), &Location::caller());
+        Array::from(with_element!(dtype, T => Tensor::from_fn::<T>(shape, |i| {
+            Literal::from_i64(dtype, i as i64).get::<T>().unwrap_or_default()
+        })))
+    }
+
+    /// `n` numbers from `start` to `stop`, both included, at equal steps.
+    #[track_caller]
+    pub fn linspace(start: f64, stop: f64, n: usize, dtype: DType) -> Array {
+        let shape = checked(Shape::from([n]), &Location::caller());
+        let step = if n > 1 { (stop - start) / (n - 1) as f64 } else { 0.0 };
+        Array::from(with_element!(dtype, T => Tensor::from_fn::<T>(shape, |i| {
+            let value = if i + 1 == n && n > 1 { stop } else { start + step * i as f64 };
+            Literal::from_f64(dtype, value).get::<T>().unwrap_or_default()
+        })))
+    }
+
+    /// The identity matrix of `n` rows.
+    #[track_caller]
+    pub fn eye(n: usize, dtype: DType) -> Array {
+        let shape = checked(Shape::from([n, n]), &Location::caller());
+        let (zero, one) = (Literal::zero(dtype), Literal::one(dtype));
+        Array::from(with_element!(dtype, T => Tensor::from_fn::<T>(shape, |i| {
+            let literal = if i / n == i % n { one } else { zero };
+            literal.get::<T>().unwrap_or_default()
+        })))
+    }
+
+    /// A weakly typed scalar: it takes the element type of what it meets.
+    pub fn weak(value: impl Into<Scalar>) -> Array {
+        Array::from_value(value.into().operand())
+    }
+}

@@ -1,0 +1,119 @@
+//! The user's array: known data or a value of a trace, behind one type.
+
+mod convert;
+mod create;
+mod display;
+mod elementwise;
+mod operators;
+mod reduce;
+mod scalar;
+mod shape;
+
+pub use operators::Operand;
+pub use scalar::Scalar;
+
+use tracewell_array::{DType, Shape, Tensor};
+use tracewell_graph::{ArrayType, Location, Prim};
+use tracewell_trace::{Error, Value, bind, is_idle, raise};
+
+/// An array. Cheap to clone, `Send + Sync`.
+///
+/// Outside traced functions it holds data and every operation runs at once, compiled. Inside `jit!`, `vmap`,
+/// `grad` … it may be a *tracer*, on which operations are recorded. Operators take values and references on
+/// both sides, any Rust scalar on the right, and `f64` and `i64` on the left; Rust scalars take the array's
+/// element type.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let x = Array::from(vec![1.0f32, 2.0, 3.0]);
+/// let y = 2.0 * &x + 1;
+/// assert_eq!(y.dtype(), F32);
+/// assert_eq!(y.to_string(), "[3. 5. 7.]");
+/// assert_eq!(y.sum().item::<f32>(), 15.0);
+/// ```
+#[derive(Clone)]
+pub struct Array(Value);
+
+impl Array {
+    /// An array of a value of the tracing layer.
+    pub(crate) fn from_value(value: Value) -> Array {
+        match value {
+            // Outside traces data is what users expect to find; inside, one literal is better than an array.
+            Value::Splat(splat) if is_idle() => {
+                Array(Value::Known(Tensor::full(splat.literal, splat.shape), splat.weak))
+            }
+            value => Array(value),
+        }
+    }
+
+    /// The value of the tracing layer.
+    pub(crate) fn value(&self) -> &Value {
+        &self.0
+    }
+
+    /// Its element type and shape.
+    pub fn ty(&self) -> ArrayType {
+        self.0.ty()
+    }
+
+    /// The type of its elements.
+    pub fn dtype(&self) -> DType {
+        match &self.0 {
+            Value::Known(tensor, _) => tensor.dtype(),
+            Value::Splat(splat) => splat.literal.dtype(),
+            Value::Traced(tracer) => tracer.ty().dtype,
+        }
+    }
+
+    /// Its axis sizes.
+    pub fn shape(&self) -> &Shape {
+        match &self.0 {
+            Value::Known(tensor, _) => tensor.shape(),
+            Value::Splat(splat) => &splat.shape,
+            Value::Traced(tracer) => &tracer.ty().shape,
+        }
+    }
+
+    /// Number of axes.
+    pub fn rank(&self) -> usize {
+        self.shape().rank()
+    }
+
+    /// Number of elements.
+    pub fn len(&self) -> usize {
+        self.shape().len()
+    }
+
+    /// Whether it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Whether it is a value of a trace.
+    pub fn is_traced(&self) -> bool {
+        matches!(self.0, Value::Traced(_))
+    }
+}
+
+/// Applies a primitive of one result on a user's behalf; a mistake is raised at the user's line.
+pub(crate) fn apply(prim: impl Into<Prim>, operands: &[Value], location: &Location) -> Array {
+    let prim = prim.into();
+    let mut results = or_raise(bind_here(&prim, operands, location), location);
+    Array::from_value(results.remove(0))
+}
+
+/// Binds with the compiled executor in place.
+pub(crate) fn bind_here(
+    prim: &Prim,
+    operands: &[Value],
+    location: &Location,
+) -> Result<tracewell_trace::Values, Error> {
+    crate::executor::install();
+    bind(prim, operands, location)
+}
+
+/// The result, or the error raised at this line.
+pub(crate) fn or_raise<T>(result: Result<T, Error>, location: &Location) -> T {
+    result.unwrap_or_else(|error| raise(error, location))
+}

@@ -1,0 +1,55 @@
+//! Executables by graph: a graph that was compiled before, by whatever closure, is not compiled again.
+
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use tracewell_array::Tensor;
+use tracewell_graph::Graph;
+use tracewell_runtime::{Executable, Input, RunError};
+use tracewell_trace::{Error, ErrorKind};
+
+use crate::cache::ByteCache;
+use crate::config;
+use crate::pipeline::{Settings, compile};
+
+type Key = (Arc<Graph>, Settings);
+
+static EXECUTABLES: LazyLock<Mutex<ByteCache<Key, Arc<Executable>>>> =
+    LazyLock::new(|| Mutex::new(ByteCache::new(config::cache_bytes())));
+
+fn executables() -> MutexGuard<'static, ByteCache<Key, Arc<Executable>>> {
+    EXECUTABLES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The executable of a graph. No lock is held while it compiles.
+pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<Executable>, Error> {
+    let key = (graph.clone(), settings.clone());
+    if let Some(found) = executables().get(&key) {
+        return Ok(found);
+    }
+    let made = Arc::new(compile(graph, settings)?);
+    let bytes = graph.bytes() + size(&made);
+    executables().insert(key, made.clone(), bytes);
+    Ok(made)
+}
+
+/// Memory that an executable holds, roughly: its code and its constants.
+fn size(executable: &Executable) -> usize {
+    let code: usize = executable.kernels().iter().map(|k| k.code().len()).sum();
+    size_of::<Executable>() + code + executable.program().arena
+}
+
+/// Forgets every executable.
+pub(crate) fn clear() {
+    executables().retain(|_| false);
+}
+
+/// Runs an executable. A panic in a user's buffer function goes on in the caller.
+pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, Error> {
+    executable.run(inputs).map_err(|error| match error {
+        RunError::Library { name, message } => {
+            Error::new(ErrorKind::Library, format!("`{name}` failed: {message}"))
+        }
+        RunError::Panicked { payload, .. } => std::panic::resume_unwind(payload),
+        other => Error::bug(other),
+    })
+}

@@ -1,0 +1,300 @@
+//! A call of a jitted function: key, cache, and on a miss the trace. What the code made by `jit!` is made of.
+
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use tracewell_array::{Shape, Tensor};
+use tracewell_graph::prim::Call as CallGraph;
+use tracewell_graph::{Location, Prim};
+use tracewell_runtime::Input;
+use tracewell_trace::{
+    Api, Argument, Error, ErrorKind, Event, Staged, Value, bind, is_idle, is_observed, notify,
+};
+
+use super::entry::{self, Entry};
+use super::turn::{self, Turn};
+use crate::array::Array;
+use crate::executable::run;
+use crate::key::Key;
+use crate::outcome::Outcome;
+use crate::pipeline::Settings;
+use crate::staging::{Failure, Function, Traced, enter, refill, stage_with};
+use crate::static_arg::Static;
+use crate::tree::{Tree, TreeRef, paths};
+
+/// Where a jitted function is defined.
+#[derive(Debug)]
+pub struct Site {
+    name: &'static str,
+    file: &'static str,
+    line: u32,
+    column: u32,
+}
+
+impl Site {
+    /// As the macro knows it.
+    pub const fn new(name: &'static str, file: &'static str, line: u32, column: u32) -> Site {
+        Site { name, file, line, column }
+    }
+
+    fn function(&self) -> Function {
+        let location = Location { file: self.file.into(), line: self.line, column: self.column };
+        Function { api: Api::Jit, name: Some(self.name.to_string()), location }
+    }
+}
+
+/// Who is called: a function of the program, or a closure object.
+#[derive(Clone, Copy)]
+pub(crate) enum Callee<'a> {
+    Site(&'static Site),
+    Closure(&'a Function),
+}
+
+impl Callee<'_> {
+    fn function(&self) -> Function {
+        match self {
+            Callee::Site(site) => site.function(),
+            Callee::Closure(function) => (*function).clone(),
+        }
+    }
+
+    fn name(&self) -> &str {
+        match self {
+            Callee::Site(site) => site.name,
+            Callee::Closure(function) => function.name.as_deref().unwrap_or("closure"),
+        }
+    }
+}
+
+/// One call: its arguments are added in order, then it runs.
+#[allow(missing_debug_implementations, reason = "lives for one call, in generated code")]
+pub struct Call<'a> {
+    callee: Callee<'a>,
+    place: &'static std::panic::Location<'static>,
+    leaves: SmallVec<[&'a Array; 8]>,
+    donated: SmallVec<[bool; 8]>,
+    names: SmallVec<[&'static str; 8]>,
+    key: Key,
+}
+
+impl<'a> Call<'a> {
+    /// A call of a function of the program.
+    #[track_caller]
+    pub fn new(site: &'static Site) -> Call<'a> {
+        Call::of(Callee::Site(site))
+    }
+
+    #[track_caller]
+    pub(crate) fn of(callee: Callee<'a>) -> Call<'a> {
+        Call {
+            callee,
+            place: std::panic::Location::caller(),
+            leaves: SmallVec::new(),
+            donated: SmallVec::new(),
+            names: SmallVec::new(),
+            key: Key::new(),
+        }
+    }
+
+    /// Adds an argument. A donated one is owned by the caller's frame, which will drop it unread.
+    pub fn argument<T: TreeRef + ?Sized>(&mut self, name: &'static str, value: &'a T, donated: bool) {
+        self.names.push(name);
+        value.structure_ref(&mut self.key);
+        let before = self.leaves.len();
+        value.visit_ref(&mut |leaf| self.leaves.push(leaf));
+        for leaf in &self.leaves[before..] {
+            self.key.leaf(leaf.dtype(), is_weak(leaf), leaf.shape());
+            self.donated.push(donated);
+        }
+    }
+
+    /// Adds a static argument.
+    pub fn static_argument<T: Static + ?Sized>(&mut self, _name: &'static str, value: &T) {
+        self.key.node::<T>();
+        value.key(&mut self.key);
+    }
+
+    /// Marks the key as that of one closure object.
+    pub(crate) fn object(&mut self, id: u64) {
+        self.key.object(id);
+    }
+
+    /// Runs: from the cache, or by tracing `body` first. The type of `body` is the function's identity.
+    pub fn run<R: Outcome, F: Fn(&mut Inside<'_>) -> R>(mut self, body: F) -> R {
+        self.key.node::<F>();
+        if is_idle()
+            && !is_observed()
+            && let Some(entry) = entry::find(&self.key)
+            && entry.captured.is_empty()
+            && let Some(outcome) = self.execute_warm::<R>(&entry)
+        {
+            return outcome;
+        }
+        R::own(self.run_slowly(body))
+    }
+
+    /// The warm way: straight to machine code. `None` where anything is unusual.
+    fn execute_warm<R: Outcome>(&self, entry: &Entry) -> Option<R> {
+        let executable = entry.compiled().ok()?;
+        let mut inputs: SmallVec<[Input<'_>; 8]> = SmallVec::new();
+        for (leaf, &donated) in self.leaves.iter().zip(&self.donated) {
+            inputs.push(input(leaf, donated)?);
+        }
+        let results = executable.run(&mut inputs).ok()?;
+        let like = entry.result.downcast_ref::<R::Ok>()?;
+        Some(R::own(R::success(filled(like, results, entry))))
+    }
+
+    /// The full way: events, the boundary, tracing, errors.
+    fn run_slowly<R: Outcome>(self, body: impl Fn(&mut Inside<'_>) -> R) -> R::With<R::Ok> {
+        let function = self.callee.function();
+        let location = Location::from(self.place);
+        let describe = || {
+            let values = self.leaves.iter().map(|a| a.value().clone()).collect();
+            (values, self.names.iter().map(|n| n.to_string()).collect())
+        };
+        enter::<R, R::Ok>(&function, describe, || {
+            let entry = self.entry::<R>(&function, &location, body)?;
+            let like = entry
+                .result
+                .downcast_ref::<R::Ok>()
+                .ok_or_else(|| Error::bug("a trace was found under the key of another function"))?;
+            if is_idle() && entry.captured.is_empty() {
+                let executable = entry.compiled()?;
+                let mut inputs: Vec<Input<'_>> = Vec::with_capacity(self.leaves.len());
+                for (leaf, &donated) in self.leaves.iter().zip(&self.donated) {
+                    match input(leaf, donated) {
+                        Some(input) => inputs.push(input),
+                        None => {
+                            // Outside every trace, only a leaked tracer has no data.
+                            leaf.data("a jitted function", &location)?;
+                            return Err(Error::bug("an argument has no data").into());
+                        }
+                    }
+                }
+                let results = run(executable, &mut inputs)?;
+                return Ok(filled(like, results, &entry));
+            }
+            let operands: Vec<Value> =
+                entry.captured.iter().cloned().chain(self.leaves.iter().map(|a| a.value().clone())).collect();
+            let prim = Prim::from(CallGraph { graph: entry.graph.clone() });
+            let results = bind(&prim, &operands, &location)?;
+            Ok(refill(like, results.into_vec()))
+        })
+    }
+
+    /// The entry of this call: found, or traced now.
+    fn entry<R: Outcome>(
+        &self,
+        function: &Function,
+        location: &Location,
+        body: impl Fn(&mut Inside<'_>) -> R,
+    ) -> Result<Arc<Entry>, Failure<R>> {
+        loop {
+            if let Some(entry) = entry::find(&self.key) {
+                notify(&Event::CacheHit { function: self.callee.name(), location });
+                return Ok(entry);
+            }
+            let _tracing = match turn::take(&self.key) {
+                Turn::Trace(tracing) => tracing,
+                Turn::LookAgain => continue,
+                Turn::Recursion => return Err(self.recursion().into()),
+            };
+            let traced = self.trace(function, body)?;
+            let asked = traced.staged.asked;
+            let entry = Arc::new(self.new_entry(traced));
+            if !asked {
+                entry::keep(self.key.clone(), entry.clone());
+            }
+            return Ok(entry);
+        }
+    }
+
+    fn trace<R: Outcome>(
+        &self,
+        function: &Function,
+        body: impl Fn(&mut Inside<'_>) -> R,
+    ) -> Result<Traced<R::Ok>, Failure<R>> {
+        let arguments: Vec<Argument> = self
+            .leaves
+            .iter()
+            .map(|leaf| Argument { name: String::new(), ty: leaf.ty(), value: None })
+            .collect();
+        stage_with(function, &arguments, |tracers| {
+            body(&mut Inside { tracers, next: 0, names: &self.names, argument: 0 })
+        })
+    }
+
+    fn new_entry<Y: Tree>(&self, traced: Traced<Y>) -> Entry {
+        let Staged { graph, captured, .. } = traced.staged;
+        // The result keeps its structure, not the tracers in it.
+        let hole = Array::from(Tensor::zeros(tracewell_array::DType::U8, Shape::from([0])));
+        let result = traced.result.rebuild(&mut |_| hole.clone());
+        let donated = std::iter::repeat_n(false, captured.len()).chain(self.donated.iter().copied()).collect();
+        let settings = Settings { donated, ..Settings::default() };
+        super::lower::offer(&graph);
+        Entry::new(Arc::new(graph), captured, Box::new(result), settings)
+    }
+
+    fn recursion(&self) -> Error {
+        let message = format!("`{}` calls itself with arguments of the same types", self.callee.name());
+        Error::new(ErrorKind::Recursion, message)
+            .help("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
+            .help("use a loop, or a `#[static_arg]` that changes with every call")
+    }
+}
+
+fn is_weak(leaf: &Array) -> bool {
+    match leaf.value() {
+        Value::Known(_, weak) => *weak,
+        Value::Splat(splat) => splat.weak,
+        Value::Traced(tracer) => tracer.ty().weak,
+    }
+}
+
+/// An array as an input of a program. Known data only.
+fn input<'a>(leaf: &'a Array, donated: bool) -> Option<Input<'a>> {
+    match leaf.value() {
+        Value::Known(tensor, _) if donated => Some(Input::Donated(tensor)),
+        Value::Known(tensor, _) => Some(Input::Lent(tensor)),
+        Value::Splat(_) | Value::Traced(_) => None,
+    }
+}
+
+/// The results in the structure of the function's result.
+fn filled<Y: Tree>(like: &Y, results: Vec<Tensor>, entry: &Entry) -> Y {
+    let mut next = results.into_iter().enumerate();
+    like.rebuild(&mut |hole| match next.next() {
+        Some((i, tensor)) => {
+            let weak = entry.weak_results.get(i).copied().unwrap_or(false);
+            Array::from_value(Value::Known(tensor, weak))
+        }
+        None => hole.clone(),
+    })
+}
+
+/// The inside of a traced function: hands out its arguments with tracers in the place of arrays.
+#[allow(missing_debug_implementations, reason = "lives for one trace, in generated code")]
+pub struct Inside<'t> {
+    tracers: &'t [Value],
+    next: usize,
+    names: &'t [&'static str],
+    argument: usize,
+}
+
+impl Inside<'_> {
+    /// The next argument: the structure of `like`, with tracers.
+    pub fn owned<T: TreeRef + ?Sized>(&mut self, like: &T) -> T::Owned {
+        let root = self.names.get(self.argument).copied().unwrap_or("argument");
+        self.argument += 1;
+        let mut paths = paths(like, root).into_iter();
+        like.rebuild_ref(&mut |leaf| {
+            let Some(value) = self.tracers.get(self.next) else { return leaf.clone() };
+            self.next += 1;
+            if let (Value::Traced(tracer), Some(path)) = (value, paths.next()) {
+                tracer.frame().name_argument(tracer.var(), path);
+            }
+            Array::from_value(value.clone())
+        })
+    }
+}

@@ -1,0 +1,132 @@
+//! The trace cache: what is kept of a traced function, found again by its key.
+//!
+//! Each thread keeps a small map of its own, so that a warm call takes no lock; the shared cache is bounded in
+//! bytes and forgets what was not used for longest.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use rustc_hash::FxHashMap;
+use tracewell_graph::Graph;
+use tracewell_runtime::Executable;
+use tracewell_trace::{Error, Value};
+
+use crate::cache::ByteCache;
+use crate::config;
+use crate::executable::executable;
+use crate::key::Key;
+use crate::pipeline::Settings;
+
+/// A traced function for one signature.
+pub(crate) struct Entry {
+    pub(crate) graph: Arc<Graph>,
+    /// Values of outer traces that the function captured: the graph's first inputs.
+    pub(crate) captured: Vec<Value>,
+    /// A result of the right structure, without tracers.
+    pub(crate) result: Box<dyn Any + Send + Sync>,
+    pub(crate) settings: Settings,
+    /// Which results have a weak type.
+    pub(crate) weak_results: Vec<bool>,
+    compiled: OnceLock<Arc<Executable>>,
+}
+
+impl Entry {
+    pub(crate) fn new(
+        graph: Arc<Graph>,
+        captured: Vec<Value>,
+        result: Box<dyn Any + Send + Sync>,
+        settings: Settings,
+    ) -> Entry {
+        let weak_results = graph.output_types().iter().map(|t| t.weak).collect();
+        Entry { graph, captured, result, settings, weak_results, compiled: OnceLock::new() }
+    }
+
+    /// Its machine code, compiled when first asked for.
+    pub(crate) fn compiled(&self) -> Result<&Arc<Executable>, Error> {
+        if let Some(found) = self.compiled.get() {
+            return Ok(found);
+        }
+        let made = executable(&self.graph, &self.settings)?;
+        Ok(self.compiled.get_or_init(|| made))
+    }
+}
+
+static ENTRIES: LazyLock<Mutex<ByteCache<Key, Arc<Entry>>>> =
+    LazyLock::new(|| Mutex::new(ByteCache::new(config::cache_bytes())));
+
+/// Counts removals from the shared cache, so that threads know when to forget theirs.
+static REMOVALS: AtomicU64 = AtomicU64::new(0);
+
+/// How many entries a thread keeps for itself.
+const KEPT: usize = 256;
+
+#[derive(Default)]
+struct Own {
+    entries: FxHashMap<Key, Arc<Entry>>,
+    removals: u64,
+}
+
+thread_local! {
+    static OWN: RefCell<Own> = RefCell::default();
+}
+
+fn entries() -> MutexGuard<'static, ByteCache<Key, Arc<Entry>>> {
+    ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The entry of a key.
+pub(crate) fn find(key: &Key) -> Option<Arc<Entry>> {
+    OWN.with_borrow_mut(|own| {
+        let removals = REMOVALS.load(Ordering::Relaxed);
+        if own.removals != removals {
+            own.entries.clear();
+            own.removals = removals;
+        }
+        if let Some(entry) = own.entries.get(key) {
+            return Some(entry.clone());
+        }
+        let entry = entries().get(key)?;
+        if own.entries.len() >= KEPT {
+            own.entries.clear();
+        }
+        own.entries.insert(key.clone(), entry.clone());
+        Some(entry)
+    })
+}
+
+/// Keeps an entry.
+pub(crate) fn keep(key: Key, entry: Arc<Entry>) {
+    let bytes = size_of::<Entry>() + key.bytes() + entry.graph.bytes();
+    if entries().insert(key, entry, bytes) {
+        REMOVALS.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Forgets the entries whose key satisfies a condition.
+pub(crate) fn forget(mut which: impl FnMut(&Key) -> bool) {
+    entries().retain(|key| !which(key));
+    REMOVALS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// How full the caches are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CacheStats {
+    /// Traced functions kept.
+    pub traces: usize,
+    /// Memory of their graphs, constants included.
+    pub trace_bytes: usize,
+}
+
+/// How full the trace cache is.
+pub fn cache_stats() -> CacheStats {
+    let entries = entries();
+    CacheStats { traces: entries.len(), trace_bytes: entries.bytes() }
+}
+
+/// Forgets every trace and every executable; memory is freed as soon as no call uses it.
+pub fn clear_caches() {
+    forget(|_| true);
+    crate::executable::clear();
+}

@@ -1,0 +1,12 @@
+//! `jit`: functions traced once per signature, compiled, cached.
+
+mod call;
+mod closure;
+mod entry;
+mod lower;
+mod turn;
+
+pub use call::{Call, Inside, Site};
+pub use closure::{Jit, jit};
+pub use entry::{CacheStats, cache_stats, clear_caches};
+pub use lower::{Lowered, lower};

@@ -1,0 +1,1 @@
+//! Primitives of your own.

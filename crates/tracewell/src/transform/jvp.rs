@@ -1,0 +1,64 @@
+//! `jvp(f, &x, &dx)`: the value of a function and its derivative along a direction.
+
+use tracewell_graph::{ArrayType, Location};
+use tracewell_trace::{Api, Error, ErrorKind, Staged, Value, apply};
+
+use super::grad::check_arguments;
+use super::pullback::{rule, zeros};
+use crate::outcome::Outcome;
+use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
+use crate::tree::{TreeRef, leaves, paths};
+
+/// `(f(x), ∂f(x)·dx)`, by forward mode.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let (y, dy) = jvp(|x| x.square(), &Array::from([1.0f32, 2.0]), &Array::from([1.0f32, 0.0]));
+/// assert_eq!((y.to_string(), dy.to_string()), ("[1. 4.]".into(), "[2. 0.]".into()));
+/// ```
+#[track_caller]
+pub fn jvp<X, R, F>(f: F, x: &X, dx: &X) -> R::With<(R::Ok, R::Ok)>
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
+    let function = Function::of::<F>(Api::Jvp, Location::caller());
+    enter::<R, (R::Ok, R::Ok)>(&function, || describe(x, "x"), || {
+        check_arguments(Api::Jvp, x)?;
+        check_tangents(x, dx)?;
+        let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), &f)?;
+        let Staged { graph, captured, .. } = traced.staged;
+        let tangents = values_of(dx);
+        let active: Vec<bool> = std::iter::repeat_n(false, captured.len())
+            .chain(std::iter::repeat_n(true, tangents.len()))
+            .collect();
+        let (forward, has_tangent) = tracewell_transform::jvp(&graph, &active).map_err(rule)?;
+        let inputs: Vec<Value> = captured.into_iter().chain(values_of(x)).chain(tangents).collect();
+        let mut results = apply(&forward, &inputs, &function.location)?;
+        let mut found = results.split_off(graph.outputs.len()).into_iter();
+        let of = |(ty, has): (ArrayType, bool)| {
+            let value = if has { found.next() } else { None };
+            value.unwrap_or_else(|| zeros(&ty))
+        };
+        let tangents = graph.output_types().into_iter().zip(has_tangent).map(of).collect();
+        Ok((refill(&traced.result, results), refill(&traced.result, tangents)))
+    })
+}
+
+/// Tangents have the types of what they are tangents of.
+pub(crate) fn check_tangents<X: TreeRef + ?Sized>(x: &X, dx: &X) -> Result<(), Error> {
+    let (primals, tangents) = (leaves(x), leaves(dx));
+    if primals.len() != tangents.len() {
+        let message = format!("{} tangents were given for {} arrays", tangents.len(), primals.len());
+        return Err(Error::new(ErrorKind::Structure, message));
+    }
+    for ((primal, tangent), path) in primals.iter().zip(&tangents).zip(paths(x, "x")) {
+        if !primal.ty().matches(&tangent.ty()) {
+            let message = format!("the tangent of `{path}` must be {}, found {}", primal.ty(), tangent.ty());
+            return Err(Error::new(ErrorKind::Type, message));
+        }
+    }
+    Ok(())
+}

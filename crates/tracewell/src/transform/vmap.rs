@@ -1,0 +1,216 @@
+//! `vmap`: a function of one example becomes one of a batch.
+
+use tracewell_array::Shape;
+use tracewell_graph::prim::{Broadcast, Permute};
+use tracewell_graph::{Location, Prim};
+use tracewell_trace::{Api, Argument, Error, ErrorKind, Staged, Value, apply, bind};
+
+use super::pullback::rule;
+use crate::outcome::Outcome;
+use crate::staging::{Function, describe, enter, refill, stage_tree};
+use crate::tree::{Tree, TreeRef, leaves, paths};
+
+/// `f` over the leading axis of every array of its argument; results get a leading axis.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let rows = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// assert_eq!(vmap(|row: &Array| row.sum())(&rows).to_string(), "[3. 7.]");
+/// ```
+#[track_caller]
+pub fn vmap<X, R, F>(f: F) -> impl Fn(&X) -> R
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
+    let function = Function::of::<F>(Api::Vmap, Location::caller());
+    move |x| {
+        let axes = vec![Some(0); leaves(x).len()];
+        run(&function, &f, x, &axes, |count| vec![0; count])
+    }
+}
+
+/// `f` over the axes given: for each array of the argument the axis that is the batch, or none for one that is
+/// the same for all; for results the axis at which the batch appears. One number stands for a whole tree.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let scale = |(x, s): &(Array, Array)| x * s;
+/// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// let columns = vmap_axes(scale, (1, None), 1)(&(x, Array::from(10.0f32)));
+/// assert_eq!(columns.to_string(), "[[10. 20.]\n [30. 40.]]");
+/// ```
+#[track_caller]
+pub fn vmap_axes<X, R, F, I, O>(f: F, in_axes: I, out_axes: O) -> impl Fn(&X) -> R
+where
+    X: Tree,
+    R: Outcome,
+    F: Fn(&X) -> R,
+    I: Axes<X>,
+    O: Axes<R::Ok>,
+{
+    let function = Function::of::<F>(Api::Vmap, Location::caller());
+    move |x| {
+        let mut axes = Vec::new();
+        in_axes.collect(x, &mut axes);
+        run(&function, &f, x, &axes, |count| {
+            // One number for all results; more structure is resolved against the result itself.
+            let first = out_axes.single().unwrap_or(0);
+            vec![first; count]
+        })
+    }
+}
+
+/// Which axis of each array is the batch: one number (or none) for a whole tree, or a tuple of these.
+pub trait Axes<T> {
+    /// Adds one axis for each array.
+    fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>);
+    /// The one number, where it is one.
+    fn single(&self) -> Option<isize>;
+}
+
+macro_rules! number_axes {
+    ($($N:ty),*) => {$(
+        impl<T: Tree> Axes<T> for $N {
+            fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>) {
+                axes.extend(std::iter::repeat_n(Some(*self as isize), leaves(tree).len()));
+            }
+            fn single(&self) -> Option<isize> {
+                Some(*self as isize)
+            }
+        }
+    )*};
+}
+number_axes!(i32, isize, usize);
+
+impl<T: Tree> Axes<T> for Option<isize> {
+    fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>) {
+        axes.extend(std::iter::repeat_n(*self, leaves(tree).len()));
+    }
+    fn single(&self) -> Option<isize> {
+        *self
+    }
+}
+
+macro_rules! tuple_axes {
+    ($($I:ident $T:ident $i:tt),*) => {
+        impl<$($T: Tree, $I: Axes<$T>),*> Axes<($($T,)*)> for ($($I,)*) {
+            fn collect(&self, tree: &($($T,)*), axes: &mut Vec<Option<isize>>) {
+                $(self.$i.collect(&tree.$i, axes);)*
+            }
+            fn single(&self) -> Option<isize> {
+                None
+            }
+        }
+    };
+}
+tuple_axes!(I A 0, J B 1);
+tuple_axes!(I A 0, J B 1, K C 2);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3);
+
+fn run<X, R, F>(
+    function: &Function,
+    f: &F,
+    x: &X,
+    axes: &[Option<isize>],
+    out_axes: impl FnOnce(usize) -> Vec<isize>,
+) -> R
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
+    let location = &function.location;
+    R::own(enter::<R, R::Ok>(function, || describe(x, "x"), || {
+        let (size, axes) = batch_size(x, axes)?;
+        let mut inputs = Vec::new();
+        let mut arguments = Vec::new();
+        for ((leaf, axis), name) in leaves(x).into_iter().zip(&axes).zip(paths(x, "x")) {
+            let mut ty = leaf.ty();
+            let mut value = leaf.value().clone();
+            if let Some(axis) = axis {
+                ty.shape = ty.shape.remove(*axis);
+                value = move_axis(value, *axis, 0, location)?;
+            }
+            arguments.push(Argument { name, ty, value: None });
+            inputs.push(value);
+        }
+        let traced = stage_tree::<X, R>(function, x, &arguments, f)?;
+        let Staged { graph, captured, .. } = traced.staged;
+        let flags: Vec<bool> =
+            std::iter::repeat_n(false, captured.len()).chain(axes.iter().map(Option::is_some)).collect();
+        let (batched, has_axis) = tracewell_transform::batch(&graph, size, &flags).map_err(rule)?;
+        let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
+        let outputs = apply(&batched, &inputs, location)?;
+        let out_axes = out_axes(outputs.len());
+        let mut results = Vec::with_capacity(outputs.len());
+        for ((value, has_axis), axis) in outputs.into_iter().zip(has_axis).zip(out_axes) {
+            let value = if has_axis { value } else { repeat(value, size, location)? };
+            let rank = value.ty().rank() as isize;
+            let at = if axis < 0 { axis + rank } else { axis };
+            if !(0..rank).contains(&at) {
+                let message = format!("axis {axis} of the result is out of range for {}", value.ty());
+                return Err(Error::new(ErrorKind::Index, message).into());
+            }
+            results.push(move_axis(value, 0, at as usize, location)?);
+        }
+        Ok(refill(&traced.result, results))
+    }))
+}
+
+/// The size of the batch and the axis of each array, counted from the front.
+fn batch_size<X: TreeRef + ?Sized>(
+    x: &X,
+    axes: &[Option<isize>],
+) -> Result<(usize, Vec<Option<usize>>), Error> {
+    let mut size: Option<(usize, String)> = None;
+    let mut found = Vec::with_capacity(axes.len());
+    for ((leaf, axis), path) in leaves(x).into_iter().zip(axes).zip(paths(x, "x")) {
+        let Some(axis) = *axis else {
+            found.push(None);
+            continue;
+        };
+        let rank = leaf.rank() as isize;
+        let at = if axis < 0 { axis + rank } else { axis };
+        if !(0..rank).contains(&at) {
+            let message = format!("`vmap` over axis {axis} of `{path}`, which is {}", leaf.ty());
+            return Err(Error::new(ErrorKind::Index, message)
+                .help("give `None` as its axis in `vmap_axes` to use it whole for every example"));
+        }
+        let n = leaf.shape().size(at as usize);
+        match &size {
+            Some((size, first)) if *size != n => {
+                let message = format!("`vmap` over axes of different sizes: `{first}` has {size}, `{path}` has {n}");
+                return Err(Error::new(ErrorKind::Type, message));
+            }
+            Some(_) => {}
+            None => size = Some((n, path)),
+        }
+        found.push(Some(at as usize));
+    }
+    match size {
+        Some((size, _)) => Ok((size, found)),
+        None => Err(Error::new(ErrorKind::Structure, "`vmap` has no array with a batch axis")),
+    }
+}
+
+fn move_axis(value: Value, from: usize, to: usize, location: &Location) -> Result<Value, Error> {
+    if from == to {
+        return Ok(value);
+    }
+    let rank = value.ty().rank();
+    let mut axes: Vec<usize> = (0..rank).filter(|&a| a != from).collect();
+    axes.insert(to, from);
+    Ok(bind(&Prim::from(Permute { axes }), &[value], location)?.remove(0))
+}
+
+/// A result that is the same for all examples, once for each.
+fn repeat(value: Value, size: usize, location: &Location) -> Result<Value, Error> {
+    let ty = value.ty();
+    let shape: Shape = ty.shape.insert(0, size);
+    let broadcast = Broadcast { shape, axes: (1..=ty.rank()).collect() };
+    Ok(bind(&Prim::from(broadcast), &[value], location)?.remove(0))
+}

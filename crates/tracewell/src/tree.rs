@@ -1,0 +1,337 @@
+//! Trees of arrays: what traced functions take and return.
+//!
+//! A leaf is an [`Array`]; anything else in a tree is structure (lengths, variants, map keys) or static. There is
+//! no "unflatten": a tree is rebuilt from another of the same structure, so that user types need no `Default`.
+
+use std::collections::BTreeMap;
+
+use crate::array::{Array, Scalar};
+use crate::key::Key;
+use crate::static_arg::Static;
+
+/// A value made of arrays. Derive it for structs and enums; mark other fields `#[tree(static)]`.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// #[derive(Clone, Tree)]
+/// struct Layer {
+///     w: Array,
+///     b: Array,
+///     #[tree(static)]
+///     name: String,
+/// }
+///
+/// let layer = Layer { w: Array::ones([2, 2], F32), b: Array::zeros([2], F32), name: "first".into() };
+/// let doubled = tree::map(&layer, |x| 2.0 * x);
+/// assert_eq!(doubled.w.to_vec::<f32>().unwrap(), [2.0; 4]);
+/// assert_eq!(doubled.name, "first");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tree of arrays",
+    label = "not a tree of arrays",
+    note = "arrays, tuples, `Vec`, `[T; N]`, `Option`, `Box` and `BTreeMap` of trees are; for your own type use `#[derive(Tree)]`",
+    note = "a plain Rust value is not traced: mark the parameter `#[static_arg]`, or take a `Scalar`"
+)]
+pub trait Tree: Sized + Send + Sync + 'static {
+    /// Calls `leaf` with every array, in a fixed order.
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array));
+
+    /// The same structure with other arrays: `leaf` is called in the order of [`visit`](Tree::visit).
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self;
+
+    /// Adds everything but the leaves to a key: type identities, lengths, variants, static values.
+    fn structure(&self, key: &mut Key);
+
+    /// Calls `leaf` with the path of every array, in the order of [`visit`](Tree::visit).
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path));
+}
+
+/// Where a leaf is in a tree: `layers[0].w`.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Path(String);
+
+impl Path {
+    /// A path that starts with a name.
+    pub fn new(root: &str) -> Path {
+        Path(root.to_string())
+    }
+
+    /// Inside a field.
+    pub fn field(&mut self, name: &str, inside: impl FnOnce(&mut Path)) {
+        self.within(&format!(".{name}"), inside);
+    }
+
+    /// Inside a variant of an enum.
+    pub fn variant(&mut self, name: &str, inside: impl FnOnce(&mut Path)) {
+        self.within(&format!("::{name}"), inside);
+    }
+
+    /// Inside an element.
+    pub fn index(&mut self, index: impl std::fmt::Display, inside: impl FnOnce(&mut Path)) {
+        self.within(&format!("[{index}]"), inside);
+    }
+
+    fn within(&mut self, step: &str, inside: impl FnOnce(&mut Path)) {
+        let len = self.0.len();
+        self.0.push_str(step);
+        inside(self);
+        self.0.truncate(len);
+    }
+
+    /// The path as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// What may be lent to a traced function: any [`Tree`], and slices of trees.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a tree of arrays",
+    label = "not a tree of arrays",
+    note = "arrays, tuples, `Vec`, slices, `[T; N]`, `Option`, `Box` and `BTreeMap` of trees are; for your own type use `#[derive(Tree)]`",
+    note = "a plain Rust value is not traced: mark the parameter `#[static_arg]`, or take a `Scalar`"
+)]
+pub trait TreeRef {
+    /// What holds the tracers inside.
+    type Owned: Tree;
+    /// See [`Tree::visit`].
+    fn visit_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array));
+    /// See [`Tree::rebuild`].
+    fn rebuild_ref(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self::Owned;
+    /// See [`Tree::structure`].
+    fn structure_ref(&self, key: &mut Key);
+    /// See [`Tree::describe`].
+    fn describe_ref(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path));
+    /// Back to what is lent.
+    fn lend(owned: &Self::Owned) -> &Self;
+}
+
+impl<T: Tree> TreeRef for T {
+    type Owned = T;
+    fn visit_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.visit(leaf);
+    }
+    fn rebuild_ref(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> T {
+        self.rebuild(leaf)
+    }
+    fn structure_ref(&self, key: &mut Key) {
+        self.structure(key);
+    }
+    fn describe_ref(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        self.describe(path, leaf);
+    }
+    fn lend(owned: &T) -> &T {
+        owned
+    }
+}
+
+impl<T: Tree> TreeRef for [T] {
+    type Owned = Vec<T>;
+    fn visit_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.iter().for_each(|t| t.visit(leaf));
+    }
+    fn rebuild_ref(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Vec<T> {
+        self.iter().map(|t| t.rebuild(leaf)).collect()
+    }
+    fn structure_ref(&self, key: &mut Key) {
+        key.node::<[T]>();
+        key.word(self.len() as u64);
+        self.iter().for_each(|t| t.structure(key));
+    }
+    fn describe_ref(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        self.iter().enumerate().for_each(|(i, t)| path.index(i, |path| t.describe(path, leaf)));
+    }
+    fn lend(owned: &Vec<T>) -> &[T] {
+        owned
+    }
+}
+
+impl Tree for Array {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        leaf(self);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Array {
+        leaf(self)
+    }
+    fn structure(&self, _: &mut Key) {}
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        leaf(path);
+    }
+}
+
+impl Tree for Scalar {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        leaf(self);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Scalar {
+        Scalar::wrap(leaf(self))
+    }
+    fn structure(&self, key: &mut Key) {
+        key.node::<Scalar>();
+    }
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        leaf(path);
+    }
+}
+
+impl<T: Tree> Tree for Vec<T> {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.as_slice().visit_ref(leaf);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Vec<T> {
+        self.as_slice().rebuild_ref(leaf)
+    }
+    fn structure(&self, key: &mut Key) {
+        self.as_slice().structure_ref(key);
+    }
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        self.as_slice().describe_ref(path, leaf);
+    }
+}
+
+impl<T: Tree, const N: usize> Tree for [T; N] {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.iter().for_each(|t| t.visit(leaf));
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> [T; N] {
+        std::array::from_fn(|i| self[i].rebuild(leaf))
+    }
+    fn structure(&self, key: &mut Key) {
+        key.node::<[T; N]>();
+        self.iter().for_each(|t| t.structure(key));
+    }
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        self.as_slice().describe_ref(path, leaf);
+    }
+}
+
+impl<T: Tree> Tree for Option<T> {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.iter().for_each(|t| t.visit(leaf));
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Option<T> {
+        self.as_ref().map(|t| t.rebuild(leaf))
+    }
+    fn structure(&self, key: &mut Key) {
+        key.node::<Option<T>>();
+        key.word(self.is_some() as u64);
+        self.iter().for_each(|t| t.structure(key));
+    }
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        self.iter().for_each(|t| t.describe(path, leaf));
+    }
+}
+
+impl<T: Tree> Tree for Box<T> {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        (**self).visit(leaf);
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Box<T> {
+        Box::new((**self).rebuild(leaf))
+    }
+    fn structure(&self, key: &mut Key) {
+        (**self).structure(key);
+    }
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        (**self).describe(path, leaf);
+    }
+}
+
+impl<K: Static + Ord, T: Tree> Tree for BTreeMap<K, T> {
+    fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.values().for_each(|t| t.visit(leaf));
+    }
+    fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> BTreeMap<K, T> {
+        self.iter().map(|(k, t)| (k.clone(), t.rebuild(leaf))).collect()
+    }
+    fn structure(&self, key: &mut Key) {
+        key.node::<BTreeMap<K, T>>();
+        key.word(self.len() as u64);
+        for (k, t) in self {
+            k.key(key);
+            t.structure(key);
+        }
+    }
+    fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        self.iter().for_each(|(k, t)| path.index(format!("{k:?}"), |path| t.describe(path, leaf)));
+    }
+}
+
+impl Tree for () {
+    fn visit<'t>(&'t self, _: &mut dyn FnMut(&'t Array)) {}
+    fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) {}
+    fn structure(&self, _: &mut Key) {}
+    fn describe(&self, _: &mut Path, _: &mut dyn FnMut(&Path)) {}
+}
+
+macro_rules! tuple_tree {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: Tree),*> Tree for ($($T,)*) {
+            fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+                $(self.$i.visit(leaf);)*
+            }
+            fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self {
+                ($(self.$i.rebuild(leaf),)*)
+            }
+            fn structure(&self, key: &mut Key) {
+                key.node::<Self>();
+                $(self.$i.structure(key);)*
+            }
+            fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+                $(path.field(stringify!($i), |path| self.$i.describe(path, leaf));)*
+            }
+        }
+    };
+}
+tuple_tree!(A 0);
+tuple_tree!(A 0, B 1);
+tuple_tree!(A 0, B 1, C 2);
+tuple_tree!(A 0, B 1, C 2, D 3);
+tuple_tree!(A 0, B 1, C 2, D 3, E 4);
+tuple_tree!(A 0, B 1, C 2, D 3, E 4, F 5);
+tuple_tree!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+tuple_tree!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+
+/// The arrays of a tree, in order.
+pub fn leaves<T: TreeRef + ?Sized>(tree: &T) -> Vec<&Array> {
+    let mut all = Vec::new();
+    tree.visit_ref(&mut |leaf| all.push(leaf));
+    all
+}
+
+/// Applies a function to every array.
+pub fn map<T: TreeRef + ?Sized>(tree: &T, mut f: impl FnMut(&Array) -> Array) -> T::Owned {
+    tree.rebuild_ref(&mut f)
+}
+
+/// Applies a function to pairs of arrays of two trees of one structure.
+#[track_caller]
+pub fn map2<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
+    a: &T,
+    b: &U,
+    mut f: impl FnMut(&Array, &Array) -> Array,
+) -> T::Owned {
+    let location = tracewell_graph::Location::caller();
+    let (left, right) = (leaves(a).len(), leaves(b));
+    if left != right.len() {
+        let message =
+            format!("`map2` takes two trees of one structure, found {left} and {} arrays", right.len());
+        tracewell_trace::raise(
+            tracewell_trace::Error::new(tracewell_trace::ErrorKind::Structure, message),
+            &location,
+        );
+    }
+    let mut right = right.into_iter();
+    a.rebuild_ref(&mut |x| match right.next() {
+        Some(y) => f(x, y),
+        None => x.clone(),
+    })
+}
+
+/// The paths of a tree's arrays, in order, under a root name.
+pub(crate) fn paths<T: TreeRef + ?Sized>(tree: &T, root: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    tree.describe_ref(&mut Path::new(root), &mut |path| all.push(path.as_str().to_string()));
+    all
+}

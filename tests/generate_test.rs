@@ -1,0 +1,168 @@
+//! Random graphs are what they promise: well-typed, varied, well-conditioned; and the text form keeps them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tests::generate::{self, Options};
+use tracewell_array::DType;
+use tracewell_graph::text::{NoCustom, read, write, write_with_locations};
+use tracewell_graph::{Graph, ParamValue, Prim, eval, verify};
+
+const GRAPHS: u64 = 500;
+
+fn options(seed: u64) -> Options {
+    Options { size: 8 + (seed % 24) as usize, extreme: seed.is_multiple_of(3) }
+}
+
+#[test]
+fn random_graphs_verify_and_read_back() {
+    for seed in 0..GRAPHS {
+        let (graph, _) = generate::graph_with(seed, options(seed));
+        verify(&graph).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
+        let text = write_with_locations(&graph);
+        let again = read(&text, &NoCustom).unwrap_or_else(|error| panic!("seed {seed}\n{error}\n{text}"));
+        assert_eq!(again, graph, "seed {seed}");
+        // Names and locations are in the text, but do not count when graphs are compared.
+        assert_eq!(write_with_locations(&again), text, "seed {seed}");
+        assert_eq!(read(&write(&graph), &NoCustom).unwrap(), graph, "seed {seed}");
+    }
+}
+
+#[test]
+fn a_seed_is_a_graph() {
+    for seed in 0..20 {
+        let (graph, inputs) = generate::graph(seed, 20);
+        assert_eq!((graph, inputs), generate::graph(seed, 20));
+    }
+    assert_ne!(generate::graph(0, 20).0, generate::graph(1, 20).0);
+}
+
+/// What the equations of a graph use, nested ones included.
+fn count(graph: &Graph, prims: &mut BTreeMap<String, usize>) -> usize {
+    let mut equations = 0;
+    for equation in &graph.equations {
+        equations += 1;
+        *prims.entry(equation.prim.name().to_owned()).or_default() += 1;
+        equation.prim.rules().each_param(&mut |_, value| {
+            if let ParamValue::Graph(inner) = value {
+                equations += count(&inner, prims);
+            }
+        });
+    }
+    equations
+}
+
+#[test]
+fn random_graphs_are_varied() {
+    let mut prims = BTreeMap::new();
+    let mut sizes = Vec::new();
+    let (mut dtypes, mut ranks, mut axes) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    for seed in 0..GRAPHS {
+        let (graph, inputs) = generate::graph(seed, 14);
+        assert_eq!(graph.inputs.len(), inputs.len());
+        count(&graph, &mut prims);
+        sizes.push(graph.equations.len());
+        for ty in &graph.types {
+            dtypes.insert(ty.dtype);
+            ranks.insert(ty.rank());
+            axes.extend(ty.shape.iter());
+        }
+    }
+    sizes.sort_unstable();
+    let median = sizes[sizes.len() / 2];
+    assert!(median >= 12, "the median graph has {median} equations");
+    for name in Prim::NAMES {
+        let uses = prims.get(*name).copied().unwrap_or(0);
+        assert!(uses >= 10, "`{name}` is used {uses} times: {prims:?}");
+    }
+    assert_eq!(dtypes, DType::ALL.iter().copied().collect());
+    assert_eq!(ranks, (0..=4).collect());
+    assert!(axes.contains(&0) && axes.contains(&1), "{axes:?}");
+}
+
+/// Graphs are grown around their inputs: there, most results are numbers.
+#[test]
+fn random_graphs_compute_numbers() {
+    let (mut finite, mut all) = (0, 0);
+    for seed in 0..100 {
+        let (graph, inputs) = generate::graph(seed, 14);
+        let outputs = eval(&graph, &inputs).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{graph}"));
+        generate::agree(&graph, &outputs, &outputs).unwrap();
+        for output in outputs.iter().filter(|output| output.dtype().is_float()) {
+            finite += output.literals().filter(|x| x.as_f64().is_finite()).count();
+            all += output.len();
+        }
+    }
+    assert!(finite * 10 > all * 9, "{finite} of {all} are finite");
+}
+
+/// The smallest graph that uses a primitive is that primitive.
+#[test]
+fn shrinking_leaves_what_matters() {
+    let uses = |graph: &Graph, name: &str| {
+        let mut prims = BTreeMap::new();
+        count(graph, &mut prims);
+        prims.contains_key(name)
+    };
+    let mut shrunk = 0;
+    for seed in 0..10 {
+        for name in ["dot_general", "reduce_max", "compare", "call"] {
+            let (graph, _) = generate::graph(seed, 20);
+            if !uses(&graph, name) {
+                continue;
+            }
+            let small = generate::shrink(graph, &mut |graph| {
+                verify(graph).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
+                let inputs = generate::inputs(graph, seed, false);
+                eval(graph, &inputs).is_ok() && uses(graph, name)
+            });
+            shrunk += 1;
+            assert_eq!(small.equations.len(), 1, "seed {seed}\n{small}");
+            assert_eq!(small.equations[0].prim.name(), name);
+            assert!(small.inputs.is_empty(), "seed {seed}\n{small}");
+        }
+    }
+    assert!(shrunk > 10, "{shrunk}");
+}
+
+/// A graph that fails only inside of a call, and only there.
+#[test]
+fn shrinking_goes_into_calls() {
+    let inside = |graph: &Graph| {
+        let mut found = false;
+        for equation in &graph.equations {
+            equation.prim.rules().each_param(&mut |_, value| {
+                if let ParamValue::Graph(inner) = value {
+                    found |= inner.equations.iter().any(|equation| equation.prim.name() == "broadcast");
+                }
+            });
+        }
+        found
+    };
+    let seed = (0..).find(|seed| inside(&generate::graph(*seed, 30).0)).unwrap();
+    let small = generate::shrink(generate::graph(seed, 30).0, &mut |graph| inside(graph));
+    let mut prims = BTreeMap::new();
+    assert_eq!(count(&small, &mut prims), 2, "{small}");
+}
+
+/// Whatever is right agrees with itself; whatever is not does not.
+#[test]
+fn agreement_has_limits() {
+    let graph: Graph = "func @f(%0: f64[2]) -> (f64[2], f32[2]) {
+        %1: f32[2] = convert[dtype=f32, weak=false] %0
+        return %0, %1
+    }"
+    .parse()
+    .unwrap();
+    let tensors = |text: &str| tracewell_graph::text::read_tensors(text).unwrap();
+    let expected = tensors("f64[2]{1.0,nan}, f32[2]{1.0,-0.0}");
+    for (found, same) in [
+        ("f64[2]{1.0000000000001,nan:0x7ff8000000000001}, f32[2]{1.00001,0.0}", true),
+        ("f64[2]{1.0001,nan}, f32[2]{1.0,0.0}", false),
+        ("f64[2]{1.0,nan}, f32[2]{1.1,0.0}", false),
+        ("f64[2]{1.0,1.0}, f32[2]{1.0,0.0}", false),
+        ("f64[2]{1.0,nan}, f64[2]{1.0,0.0}", false),
+        ("f64[2]{1.0,nan}", false),
+    ] {
+        assert_eq!(generate::agree(&graph, &tensors(found), &expected).is_ok(), same, "{found}");
+    }
+}

@@ -1,0 +1,89 @@
+//! `jvp` is the limit of differences: `f'(x)·d ≈ (f(x + h d) − f(x − h d)) / 2h`.
+
+use tracewell_array::{Literal, Tensor};
+use tracewell_graph::{Example, Graph, eval};
+use tracewell_transform::jvp;
+
+use super::Outcome;
+use super::inputs::direction;
+use super::rng::Rng;
+use super::single::{choices, epsilon, floats, gentle_point, single, sound};
+
+/// Checks the derivative along random directions, each choice of operands varying.
+pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
+    let graph = single(example)?;
+    if !graph.output_types().iter().any(|ty| ty.dtype.is_float()) {
+        return Ok(Outcome::NotApplicable("its results are not floats"));
+    }
+    // That differences do not vanish although the derivative does is what this primitive is for.
+    if example.prim.name() == "stop_gradient" {
+        return Ok(Outcome::NotApplicable("its derivative is zero by definition"));
+    }
+    let choices = choices(&floats(example));
+    if choices.is_empty() {
+        return Ok(Outcome::NotApplicable("its operands are not floats"));
+    }
+    let mut rng = Rng::new(seed);
+    let Some((x, y)) = gentle_point(&mut rng, &graph)? else {
+        return Ok(Outcome::NotApplicable("its value is not finite"));
+    };
+    for active in choices {
+        let (derivative, has_tangent) = sound(jvp(&graph, &active), |(g, _)| vec![g])?;
+        let d: Vec<Option<Tensor>> = (graph.input_types().iter().zip(&active))
+            .map(|(ty, active)| active.then(|| direction(&mut rng, ty)))
+            .collect();
+        let operands: Vec<Tensor> = x.iter().chain(d.iter().flatten()).cloned().collect();
+        let mut tangents = eval(&derivative, &operands)?.split_off(y.len()).into_iter();
+
+        let tolerance = Tolerance::of(&[&graph, &derivative]);
+        let (above, below) = (step(&graph, &x, &d, tolerance.h)?, step(&graph, &x, &d, -tolerance.h)?);
+        for (k, has) in has_tangent.iter().enumerate() {
+            let tangent = if *has { tangents.next() } else { None };
+            if y[k].dtype().is_float() {
+                tolerance
+                    .compare(&y[k], tangent.as_ref(), &above[k], &below[k])
+                    .map_err(|e| format!("varying {active:?}, result {k}: {e}"))?;
+            }
+        }
+    }
+    Ok(Outcome::Checked)
+}
+
+/// The results at `x + h d`.
+fn step(graph: &Graph, x: &[Tensor], d: &[Option<Tensor>], h: f64) -> Result<Vec<Tensor>, String> {
+    let moved = |(x, d): (&Tensor, &Option<Tensor>)| -> Tensor {
+        let Some(d) = d else { return x.clone() };
+        let literals: Vec<Literal> = (x.literals().zip(d.literals()))
+            .map(|(x, d)| Literal::from_f64(x.dtype(), x.as_f64() + h * d.as_f64()))
+            .collect();
+        Tensor::from_literals(x.dtype(), x.shape().clone(), &literals).expect("one literal for each element")
+    };
+    eval(graph, &x.iter().zip(d).map(moved).collect::<Vec<_>>())
+}
+
+/// The step, and how far differences may then be from the derivative.
+struct Tolerance {
+    h: f64,
+    relative: f64,
+}
+
+impl Tolerance {
+    /// Rounding errs by `ε/h` and truncation by `h²`: with `h = ε^⅓` both are about `ε^⅔`.
+    fn of(graphs: &[&Graph]) -> Tolerance {
+        let epsilon = epsilon(graphs);
+        Tolerance { h: epsilon.cbrt().min(1e-3), relative: 400.0 * epsilon.powf(2.0 / 3.0) }
+    }
+
+    fn compare(&self, y: &Tensor, dy: Option<&Tensor>, above: &Tensor, below: &Tensor) -> Result<(), String> {
+        for i in 0..y.len() {
+            let difference = (above.literal(i).as_f64() - below.literal(i).as_f64()) / (2.0 * self.h);
+            let tangent = dy.map_or(0.0, |dy| dy.literal(i).as_f64());
+            let allowed = self.relative * (1.0 + y.literal(i).as_f64().abs() + difference.abs());
+            // So written that NaN is an error too.
+            if !((difference - tangent).abs() <= allowed) {
+                return Err(format!("element {i}: the tangent is {tangent}, differences give {difference}"));
+            }
+        }
+        Ok(())
+    }
+}

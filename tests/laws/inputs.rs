@@ -1,0 +1,70 @@
+//! Inputs to check laws on: gentle ones, at which everything is differentiable, and wild ones.
+
+use tracewell_array::{DType, Literal, Tensor};
+use tracewell_graph::ArrayType;
+
+use super::rng::Rng;
+
+/// Floats of magnitude 0.3 to 0.95, no two of the same magnitude and so far from each other, from zero and from
+/// the integers that small steps cross no edge of any function; small integers; random bools.
+///
+/// Where a function is not defined on negatives, `positive` numbers are.
+pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], positive: bool) -> Vec<Tensor> {
+    let floats: usize = types.iter().filter(|ty| ty.dtype.is_float()).map(|ty| ty.shape.len()).sum();
+    let mut strata: Vec<usize> = (0..floats).collect();
+    rng.shuffle(&mut strata);
+    let mut strata = strata.into_iter();
+    types
+        .iter()
+        .map(|ty| {
+            fill(ty, |_| match ty.dtype {
+                dtype if dtype.is_float() => {
+                    let stratum = strata.next().expect("one for each element") as f64;
+                    let magnitude = 0.3 + 0.65 * (stratum + 0.5 + 0.2 * rng.signed_unit()) / floats as f64;
+                    let sign = if positive || rng.below(2) == 0 { 1.0 } else { -1.0 };
+                    Literal::from_f64(dtype, sign * magnitude)
+                }
+                dtype => Literal::from_i64(dtype, rng.below(3) as i64),
+            })
+        })
+        .collect()
+}
+
+/// Floats evenly in `[-1, 1)`: tangents and cotangents.
+pub(super) fn direction(rng: &mut Rng, ty: &ArrayType) -> Tensor {
+    fill(ty, |_| Literal::from_f64(ty.dtype, rng.signed_unit()))
+}
+
+/// NaN, infinities, zeros of both signs, subnormals, the extreme integers, and ordinary numbers between.
+pub(super) fn wild(rng: &mut Rng, types: &[ArrayType]) -> Vec<Tensor> {
+    types.iter().map(|ty| fill(ty, |_| wild_literal(rng, ty.dtype))).collect()
+}
+
+fn wild_literal(rng: &mut Rng, dtype: DType) -> Literal {
+    const REALS: [f64; 10] = [
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        -0.0,
+        0.0,
+        1.0,
+        -1.0,
+        f32::MAX as f64,
+        f32::MIN_POSITIVE as f64,
+        -1e-42,
+    ];
+    const INTEGERS: [i64; 6] = [0, 1, -1, 2, i64::MIN, i64::MAX];
+    match rng.below(3) {
+        0 if dtype.is_float() => Literal::from_f64(dtype, REALS[rng.below(REALS.len())]),
+        1 if dtype.is_float() => Literal::from_f64(dtype, 4.0 * rng.signed_unit()),
+        // Saturates: the extremes of every integer type are reached.
+        0 => Literal::from_f64(dtype, INTEGERS[rng.below(INTEGERS.len())] as f64),
+        1 => Literal::from_i64(dtype, INTEGERS[rng.below(INTEGERS.len())]),
+        _ => Literal::from_bits(dtype, rng.bits()),
+    }
+}
+
+fn fill(ty: &ArrayType, mut element: impl FnMut(usize) -> Literal) -> Tensor {
+    let literals: Vec<Literal> = (0..ty.shape.len()).map(&mut element).collect();
+    Tensor::from_literals(ty.dtype, ty.shape.clone(), &literals).expect("one literal for each element")
+}

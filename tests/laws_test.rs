@@ -1,0 +1,118 @@
+//! Every law holds of every example of every primitive; and a primitive that breaks one is caught.
+
+use tests::laws::{self, LAWS, Outcome};
+use tracewell_array::{DType, Tensor};
+use tracewell_graph::prim::{Add, Neg};
+use tracewell_graph::{
+    ArrayType, Atom, Batched, Cx, Example, GraphBuilder, Jvp, Lowering, Operand, ParamValue, Params, Prim,
+    Primitive, RuleError, TypeError,
+};
+use tracewell_transform::linearize;
+
+#[test]
+fn every_law_holds_of_every_primitive() {
+    let table = laws::table();
+    assert!(table.failures.is_empty(), "{} failures:\n{}", table.failures.len(), table.failures.join("\n"));
+    for ((name, dtype), cells) in &table.rows {
+        for (law, cell) in LAWS.iter().zip(cells) {
+            assert!(cell.checked > 0 || !cell.reasons.is_empty(), "{} of {name} on {dtype}", law.name);
+        }
+    }
+}
+
+#[test]
+fn every_law_catches_who_breaks_it() {
+    let example = |lie: Option<&'static str>| Example {
+        prim: Prim::custom(Liar { lie }),
+        inputs: vec![ArrayType::new(DType::F64, [4])],
+    };
+    for law in LAWS {
+        assert_eq!((law.check)(&example(None), 1), Ok(Outcome::Checked), "{} of the honest", law.name);
+        let result = (law.check)(&example(Some(law.name)), 1);
+        assert!(result.is_err(), "{} is broken, found {result:?}", law.name);
+    }
+}
+
+/// A rule that gives too much, or mixes tangents into values, is named where it does.
+#[test]
+fn walks_blame_the_rule() {
+    let error = |lie: &'static str| {
+        let mut b = GraphBuilder::new();
+        let x = b.input(ArrayType::new(DType::F64, [4])).into();
+        let y = b.bind1(Prim::custom(Liar { lie: Some(lie) }), &[x]).expect("typed");
+        linearize(&b.finish("f", vec![y]), &[true]).expect_err("broken").to_string()
+    };
+    let (count, mixed) = (error("count"), error("mixed"));
+    assert!(count.contains("`tests::liar`: its jvp rule gave 2 results where 1 are due"), "{count}");
+    assert!(mixed.contains("`tests::liar`: while linearizing, its jvp rule made a primal result"), "{mixed}");
+}
+
+/// The negative, which is its own derivative and its own adjoint; but it lies about one law.
+#[derive(Clone, Debug)]
+struct Liar {
+    lie: Option<&'static str>,
+}
+
+impl Liar {
+    fn lies(&self, law: &str) -> bool {
+        self.lie == Some(law)
+    }
+
+    /// The operand itself where it lies, else its negative.
+    fn apply(&self, cx: &mut Cx<'_>, x: &Atom, law: &str) -> Result<Atom, RuleError> {
+        if self.lies(law) { Ok(x.clone()) } else { cx.bind(Prim::custom(self.clone()), &[x]) }
+    }
+}
+
+impl Params for Liar {
+    fn each_param(&self, f: &mut dyn FnMut(&'static str, ParamValue)) {
+        f("lie", ParamValue::Text(self.lie.unwrap_or("none").to_string()));
+    }
+}
+
+impl Primitive for Liar {
+    fn name(&self) -> &str {
+        "tests::liar"
+    }
+
+    fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
+        Ok(vec![if self.lies("types") { inputs[0].with_dtype(DType::F32) } else { inputs[0].clone() }])
+    }
+
+    fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+        Neg {}.eval(inputs)
+    }
+
+    fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
+        let mut y = self.apply(cx, &primals[0], "primal")?;
+        if let (true, Some(dx)) = (self.lies("mixed"), &tangents[0]) {
+            y = cx.bind(Add {}, &[&y, dx])?;
+        }
+        if self.lies("count") {
+            return Ok(Jvp { primals: vec![y.clone(), y], tangents: vec![None] });
+        }
+        let dy = tangents[0].as_ref().map(|dx| self.apply(cx, dx, "derivative")).transpose()?;
+        Ok(Jvp::one(y, dy))
+    }
+
+    fn transpose(
+        &self,
+        cx: &mut Cx<'_>,
+        _: &[Operand],
+        cotangents: &[Option<Atom>],
+    ) -> Result<Vec<Option<Atom>>, RuleError> {
+        Ok(vec![cotangents[0].as_ref().map(|ct| self.apply(cx, ct, "adjoint")).transpose()?])
+    }
+
+    fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
+        Ok(vec![Batched::yes(self.apply(cx, &operands[0].atom, "batching")?)])
+    }
+
+    fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
+        Neg {}.lower(inputs, outputs)
+    }
+
+    fn examples() -> Vec<Example> {
+        Vec::new()
+    }
+}

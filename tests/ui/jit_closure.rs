@@ -1,0 +1,7 @@
+use tracewell::prelude::*;
+
+jit! {
+    |x: &Array| x.clone()
+}
+
+fn main() {}

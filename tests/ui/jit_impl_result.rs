@@ -1,0 +1,13 @@
+use tracewell::prelude::*;
+
+jit! {
+    fn f(x: &Array) -> impl Tree {
+        x.clone()
+    }
+}
+
+fn caller(x: &Array) -> impl Tree {
+    f(x)
+}
+
+fn main() {}

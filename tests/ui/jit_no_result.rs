@@ -1,0 +1,13 @@
+use tracewell::prelude::*;
+
+jit! {
+    fn f(x: &Array) {
+        x.clone();
+    }
+}
+
+fn caller(x: &Array) -> Array {
+    f(x)
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use tracewell::prelude::*;
+
+jit! {
+    fn f(x: &Array, #[static_arg] names: &[&str]) -> Array {
+        x.clone()
+    }
+}
+
+fn caller(x: &Array) -> Array {
+    f(x, &["tanh"])
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+use tracewell::prelude::*;
+
+jit! {
+    struct Model {
+        w: Array,
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use tracewell::prelude::*;
+
+jit! {
+    fn f(x: &Array) -> Array;
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use tracewell::prelude::*;
+
+#[jitted]
+struct Model {
+    w: Array,
+}
+
+fn caller(model: &Model) -> Array {
+    model.w.clone()
+}
+
+fn main() {}

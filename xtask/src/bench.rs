@@ -1,0 +1,15 @@
+//! `cargo xtask bench`: hands its arguments to the program of that name in the package `tests`.
+
+use crate::Verb;
+use crate::cargo::run_program;
+
+pub(crate) const VERB: Verb = Verb {
+    name: "bench",
+    usage: "[ARGUMENTS]",
+    about: "Measure compiled programs",
+    details: "\
+Figures are of this machine, now; nothing is stored.
+Arguments are handed on to the program; after `--` also `--help`, which shows those it takes.
+",
+    run: |args| run_program("bench", args),
+};
