@@ -1,5 +1,6 @@
 //! What file tests can ask of a text: one small function for each command, and the one table of them.
 
+use tracewell_array::{Literal, Tensor};
 use tracewell_graph::text::{NoCustom, read, read_all, read_tensors, read_unchecked, write_tensor};
 use tracewell_graph::text::{write, write_with_locations};
 use tracewell_graph::{Graph, eval, verify};
@@ -101,12 +102,20 @@ fn run_eval(_: &str, body: &str) -> Result<String, String> {
         let graph = graphs.iter().find(|graph| graph.name == name);
         let graph = graph.ok_or_else(|| format!("there is no function `@{name}`"))?;
         let results = match eval(graph, &inputs) {
-            Ok(results) => results.iter().map(write_tensor).collect::<Vec<_>>().join(", "),
+            Ok(results) => results.iter().map(value_text).collect::<Vec<_>>().join(", "),
             Err(error) => format!("error: {error}"),
         };
         out.push_str(&format!("{call} = {results}\n"));
     }
     if out.is_empty() { Err("there is no `// run` line".to_owned()) } else { Ok(out) }
+}
+
+/// An array with every NaN as `nan`: which one it is depends on the machine.
+fn value_text(tensor: &Tensor) -> String {
+    let plain = |x: Literal| if x.as_f64().is_nan() { Literal::from_f64(x.dtype(), f64::NAN) } else { x };
+    let literals: Vec<Literal> = tensor.literals().map(plain).collect();
+    let plain = Tensor::from_literals(tensor.dtype(), tensor.shape().clone(), &literals);
+    write_tensor(&plain.expect("as many as before"))
 }
 
 /// `jvp 0 2`: the function and its derivative by those inputs.

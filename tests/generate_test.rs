@@ -140,8 +140,8 @@ fn shrinking_goes_into_calls() {
     };
     let seed = (0..).find(|seed| inside(&generate::graph(*seed, 30).0)).unwrap();
     let small = generate::shrink(generate::graph(seed, 30).0, &mut |graph| inside(graph));
-    let mut prims = BTreeMap::new();
-    assert_eq!(count(&small, &mut prims), 2, "{small}");
+    // The call keeps its types, for which a conversion may be needed.
+    assert!(count(&small, &mut BTreeMap::new()) <= 3, "{small}");
 }
 
 /// Whatever is right agrees with itself; whatever is not does not.
@@ -165,4 +165,29 @@ fn agreement_has_limits() {
     ] {
         assert_eq!(generate::agree(&graph, &tensors(found), &expected).is_ok(), same, "{found}");
     }
+}
+
+#[test]
+#[ignore]
+fn stats() {
+    for extreme in [false, true] {
+        let mut prims = BTreeMap::new();
+        let mut sizes = vec![];
+        let mut outs = vec![];
+        let (mut fin, mut all, mut empty) = (0, 0, 0);
+        let mut per = BTreeMap::new();
+        let t = std::time::Instant::now();
+        for seed in 0..GRAPHS {
+            let (g, i) = generate::graph_with(seed, Options { size: 14, extreme });
+            count(&g, &mut prims);
+            sizes.push(g.equations.len());
+            outs.push(g.outputs.len());
+            for ty in &g.types { *per.entry(ty.dtype).or_insert(0) += 1; if ty.shape.is_empty() { empty += 1 } }
+            for o in eval(&g, &i).unwrap() { if o.dtype().is_float() { fin += o.literals().filter(|x| x.as_f64().is_finite()).count(); all += o.len(); } }
+        }
+        sizes.sort(); outs.sort();
+        println!("{extreme} {:?} sizes {} {} {} outs {} finite {fin}/{all} empty {empty} {per:?}\n{prims:?}", t.elapsed(), sizes[10], sizes[250], sizes[490], outs[250]);
+    }
+    println!("{}", generate::graph(3, 14).0);
+    println!("{}", generate::graph(5, 14).0);
 }

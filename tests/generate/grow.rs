@@ -107,8 +107,11 @@ impl<'r> Growth<'r> {
             self.builder.equations().iter().flat_map(|equation| equation.inputs.iter().cloned()).collect();
         let mut outputs: Vec<Value> =
             self.pool.iter().filter(|value| !used.contains(&value.atom)).cloned().collect();
-        let most = 1 + self.rng.below(4);
-        outputs.drain(..outputs.len().saturating_sub(most));
+        // Some graphs have equations that no output needs.
+        if self.rng.percent(30) {
+            let most = 1 + self.rng.below(4);
+            outputs.drain(..outputs.len().saturating_sub(most));
+        }
         if self.rng.percent(10)
             && let Some(value) = self.rng.pick(&self.pool)
         {
@@ -124,15 +127,15 @@ impl<'r> Growth<'r> {
     /// One step in a random direction; `None` if it led nowhere.
     fn step(&mut self) -> Option<()> {
         match self.rng.below(100) {
-            0..40 => self.elementwise(),
-            40..52 => self.example(),
-            52..62 => self.along_axes(),
-            62..69 => self.reshape(),
-            69..76 => self.broadcast(),
-            76..84 => self.dot(),
-            84..88 => self.constant(),
-            88..93 => self.call_new(),
-            93..96 => self.call_again(),
+            0..52 => self.elementwise(),
+            52..60 => self.example(),
+            60..70 => self.along_axes(),
+            70..76 => self.reshape(),
+            76..82 => self.broadcast(),
+            82..89 => self.dot(),
+            89..91 => self.constant(),
+            91..95 => self.call_new(),
+            95..97 => self.call_again(),
             _ => self.input_of_any_type(),
         }
     }
@@ -172,18 +175,30 @@ impl Growth<'_> {
         self.bind(prim, std::slice::from_ref(operand))?.pop()
     }
 
-    /// A primitive that knows no shape, on operands of any one shape.
+    /// A primitive that knows no shape, on something that is there and operands of the same shape.
     fn elementwise(&mut self) -> Option<()> {
+        let value = self.pick_value()?;
+        // Mostly one that takes elements of its type; otherwise it has to be converted.
+        let dtype = value.ty.dtype;
+        let own = self.rng.percent(85);
         let example = self.pick_example(|example| {
             let mut shapeless = !example.inputs.is_empty();
             example.prim.rules().each_param(&mut |_, value| {
                 shapeless &= !matches!(value, ParamValue::Ints(_) | ParamValue::Tensor(_) | ParamValue::Graph(_));
             });
-            shapeless && example.inputs.iter().all(|ty| ty.shape == example.inputs[0].shape)
+            let one_shape = || example.inputs.iter().all(|ty| ty.shape == example.inputs[0].shape);
+            shapeless && one_shape() && (!own || example.inputs.iter().any(|ty| ty.dtype == dtype))
         })?;
-        let shape = self.pick_shape()?;
-        let types: Vec<ArrayType> = example.inputs.iter().map(|ty| ty.with_shape(shape.clone())).collect();
-        let operands = types.iter().map(|ty| self.operand(ty)).collect::<Option<Vec<Value>>>()?;
+        let mut operands = Vec::new();
+        let place = self.rng.below(example.inputs.len());
+        for (i, ty) in example.inputs.iter().enumerate() {
+            let fits = ty.dtype == dtype && (i == place || self.rng.percent(20));
+            operands.push(if fits {
+                value.clone()
+            } else {
+                self.operand(&ty.with_shape(value.ty.shape.clone()))?
+            });
+        }
         self.bind(example.prim, &operands).map(drop)
     }
 
@@ -201,7 +216,7 @@ impl Growth<'_> {
             example.prim.rules().each_param(&mut |name, _| params.push(name));
             params == ["axes"] && example.inputs.len() == 1
         })?;
-        let operand = self.rng.pick_late(&self.pool)?.clone();
+        let operand = self.pick_value()?;
         let rank = operand.ty.rank();
         let mut order: Vec<usize> = (0..rank).collect();
         self.rng.shuffle(&mut order);
@@ -213,7 +228,7 @@ impl Growth<'_> {
     }
 
     fn reshape(&mut self) -> Option<()> {
-        let operand = self.rng.pick_late(&self.pool)?.clone();
+        let operand = self.pick_value()?;
         // Factors of the number of elements, one by one, until one axis is left.
         let mut left = operand.ty.shape.len();
         let mut sizes = Vec::new();
@@ -230,7 +245,7 @@ impl Growth<'_> {
     }
 
     fn broadcast(&mut self) -> Option<()> {
-        let operand = self.rng.pick_late(&self.pool)?.clone();
+        let operand = self.pick_value()?;
         let mut shape = operand.ty.shape.clone();
         for axis in 0..shape.rank() {
             if shape.size(axis) == 1 && self.rng.percent(50) {
@@ -248,7 +263,7 @@ impl Growth<'_> {
 
     /// Some axes of one operand are contracted, some are batch axes; the other is made to fit.
     fn dot(&mut self) -> Option<()> {
-        let a = self.rng.pick_late(&self.pool)?.clone();
+        let a = self.pick_value()?;
         let mut axes: Vec<usize> = (0..a.ty.rank()).collect();
         self.rng.shuffle(&mut axes);
         let contracted = self.rng.below(axes.len().min(2) + 1);
@@ -279,9 +294,13 @@ impl Growth<'_> {
     }
 
     fn constant(&mut self) -> Option<()> {
-        let ty = ArrayType { weak: false, ..self.any_type() };
-        let value = values::tensor(self.rng, &ty, self.options.extreme);
-        self.bind(Constant { value }, &[]).map(drop)
+        let ty = self.any_type();
+        self.constant_of(&ty).map(drop)
+    }
+
+    fn constant_of(&mut self, ty: &ArrayType) -> Option<Value> {
+        let value = values::tensor(self.rng, ty, self.options.extreme);
+        self.bind(Constant { value }, &[])?.pop()
     }
 
     /// Grows a graph around some values and calls it.
@@ -323,26 +342,26 @@ impl Growth<'_> {
 impl Growth<'_> {
     /// A use of a random primitive that fits.
     fn pick_example(&mut self, fits: impl Fn(&Example) -> bool) -> Option<Example> {
-        let groups: Vec<&Vec<Example>> = EXAMPLES.iter().filter(|group| fits(&group[0])).collect();
-        let group = *self.rng.pick(&groups)?;
-        let examples: Vec<&Example> = group.iter().filter(|example| fits(example)).collect();
-        self.rng.pick(&examples).map(|&example| example.clone())
+        let fitting = |group: &Vec<Example>| -> Vec<Example> {
+            group.iter().filter(|example| fits(example)).cloned().collect()
+        };
+        let start = self.rng.below(EXAMPLES.len());
+        let (before, after) = EXAMPLES.split_at(start);
+        let examples = after.iter().chain(before).map(fitting).find(|examples| !examples.is_empty())?;
+        self.rng.pick(&examples).cloned()
     }
 
-    /// The shape of something that is there; empty arrays seldom, because all that follows is empty too.
-    fn pick_shape(&mut self) -> Option<Shape> {
-        let mut shape = self.rng.pick_late(&self.pool)?.ty.shape.clone();
-        if shape.is_empty() {
-            shape = self.rng.pick_late(&self.pool)?.ty.shape.clone();
-        }
-        Some(shape)
+    /// Something that is there; empty arrays seldom, because all that follows is empty too.
+    fn pick_value(&mut self) -> Option<Value> {
+        let value = self.rng.pick_late(&self.pool)?;
+        if value.ty.shape.is_empty() { self.rng.pick_late(&self.pool).cloned() } else { Some(value.clone()) }
     }
 
     /// A type like others that are there, or a new one.
     fn any_type(&mut self) -> ArrayType {
         let dtype = values::dtype(self.rng);
-        let known = if self.rng.percent(50) { self.pick_shape() } else { None };
-        let shape = known.unwrap_or_else(|| values::shape(self.rng));
+        let known = if self.rng.percent(50) { self.pick_value() } else { None };
+        let shape = known.map_or_else(|| values::shape(self.rng), |value| value.ty.shape);
         let weak = shape.rank() == 0 && self.rng.percent(30);
         ArrayType { dtype, shape, weak }
     }
@@ -373,23 +392,34 @@ impl Growth<'_> {
     /// Something of this type: what is there already, if need be converted and brought into shape.
     fn operand(&mut self, want: &ArrayType) -> Option<Value> {
         match self.rng.below(100) {
-            0..8 => return Some(self.splat(want)),
-            8..16 => {
+            0..6 => return Some(self.splat(want)),
+            6..10 => {
                 if let Some(value) = self.new_input(want) {
                     return Some(value);
                 }
             }
-            16..80 => {
-                let fitting: Vec<&Value> =
-                    self.pool.iter().filter(|value| value.ty.matches(want)).collect();
-                if let Some(value) = self.rng.pick_late(&fitting) {
-                    return Some((*value).clone());
-                }
-            }
             _ => {}
         }
-        let value = self.rng.pick_late(&self.pool)?.clone();
-        Some(self.adapt(value, want).unwrap_or_else(|| self.splat(want)))
+        let near = |value: &Value| {
+            let (have, want) = (&value.ty.shape, &want.shape);
+            have.len() == want.len() || fitting_axes(have, want).is_some()
+        };
+        let (same, near): (Vec<&Value>, Vec<&Value>) =
+            self.pool.iter().filter(|value| near(value)).partition(|value| value.ty.matches(want));
+        let from = if same.is_empty() || self.rng.percent(15) { near } else { same };
+        if let Some(&value) = self.rng.pick_late(&from) {
+            let value = value.clone();
+            return Some(self.adapt(value, want).unwrap_or_else(|| self.splat(want)));
+        }
+        // Nothing is near: something new, or the little that a reduction leaves of something far.
+        match self.rng.below(3) {
+            0 => self.new_input(want).or_else(|| self.constant_of(want)),
+            1 => self.constant_of(want),
+            _ => {
+                let value = self.pick_value()?;
+                Some(self.adapt(value, want).unwrap_or_else(|| self.splat(want)))
+            }
+        }
     }
 
     /// Makes a value be of this type.

@@ -26,14 +26,23 @@ enum Edit {
 /// The graphs it is asked about may have other inputs than the first.
 pub fn shrink(graph: Graph, fails: &mut dyn FnMut(&Graph) -> bool) -> Graph {
     let mut smallest = graph;
-    while let Some(smaller) = candidates(&smallest).find(|candidate| fails(candidate)) {
-        smallest = smaller;
+    loop {
+        let smaller = candidates(&smallest).find(|candidate| fails(candidate));
+        match smaller {
+            Some(smaller) => smallest = smaller,
+            None => return smallest,
+        }
     }
-    smallest
 }
 
 /// Graphs one edit simpler, the boldest first. Made one by one, as they are asked for.
 fn candidates(graph: &Graph) -> impl Iterator<Item = Graph> {
+    // The results of one equation as outputs: nothing after it counts. It may be one that no output needs.
+    let prefixes = graph.equations.iter().map(|equation| {
+        let outputs = equation.outputs.iter().copied().map(Atom::from).collect();
+        sweep(&Graph { outputs, ..graph.clone() }, false)
+    });
+    let prefixes = prefixes.filter(|prefix| size(prefix) < size(graph));
     let outputs = graph.outputs.len();
     let one_output = (0..if outputs > 1 { outputs } else { 0 }).map(|i| with_outputs(graph, |j| j == i));
     let fewer_outputs = (0..if outputs > 2 { outputs } else { 0 }).map(|i| with_outputs(graph, |j| j != i));
@@ -42,7 +51,7 @@ fn candidates(graph: &Graph) -> impl Iterator<Item = Graph> {
     let edits = (0..graph.equations.len()).rev().flat_map(|i| edits(graph, i).map(move |edit| (i, edit)));
     let edited = edits.map(|(i, edit)| sweep(&apply(graph, i, &edit), false));
     let fewer_inputs = graph.inputs.iter().map(|&input| sweep(&without_input(graph, input), false));
-    one_output.chain(fewer_outputs).chain(dead).chain(edited).chain(fewer_inputs)
+    prefixes.chain(one_output).chain(fewer_outputs).chain(dead).chain(edited).chain(fewer_inputs)
 }
 
 /// Equations, also nested ones, then outputs, then inputs.
@@ -87,9 +96,8 @@ fn edits(graph: &Graph, number: usize) -> impl Iterator<Item = Edit> {
 fn simpler_inside(prim: &Prim) -> Vec<Prim> {
     let Some(inner) = nested(prim) else { return Vec::new() };
     let simpler = (0..inner.equations.len()).rev().flat_map(|i| {
-        let inner = inner.clone();
-        let deeper = simpler_inside(&inner.equations[i].prim).into_iter().map(Edit::Replace);
-        std::iter::once(Edit::Ones).chain(deeper).map(move |edit| sweep(&apply(&inner, i, &edit), true))
+        let edits = edits(&inner, i).filter(|edit| !matches!(edit, Edit::Inputs));
+        edits.map(|edit| sweep(&apply(&inner, i, &edit), true)).collect::<Vec<Graph>>()
     });
     let rebuilt = simpler.filter_map(|simpler| {
         let mut simpler = Some(Arc::new(simpler));
@@ -207,7 +215,7 @@ fn without_input(graph: &Graph, input: Var) -> Graph {
 /// The graph without what no output needs; inputs may be part of a signature that must stay.
 fn sweep(graph: &Graph, keep_inputs: bool) -> Graph {
     let mut live = vec![false; graph.types.len()];
-    let mut mark = |atoms: &[Atom], live: &mut [bool]| {
+    let mark = |atoms: &[Atom], live: &mut [bool]| {
         atoms.iter().filter_map(Atom::var).for_each(|var| live[var.0 as usize] = true);
     };
     mark(&graph.outputs, &mut live);

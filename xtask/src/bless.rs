@@ -18,6 +18,10 @@ Sets UPDATE_EXPECT, TRYBUILD and TRACEWELL_BLESS, then runs `cargo test` with th
 fn bless(args: Args) -> Result {
     let args = args.rest();
     let mut command = cargo(&["test"]);
-    if args.is_empty() { command.arg("--workspace") } else { command.args(args) };
+    if args.is_empty() {
+        command.arg("--workspace")
+    } else {
+        command.args(args)
+    };
     run(command.env("UPDATE_EXPECT", "1").env("TRYBUILD", "overwrite").env("TRACEWELL_BLESS", "1"))
 }

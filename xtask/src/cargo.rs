@@ -26,7 +26,12 @@ fn describe(command: &Command) -> String {
     std::iter::once("cargo".to_string()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
-/// Runs a program of the package `tests`, optimised, with all arguments handed on.
+/// Runs a program of the package `tests`, optimised, with all arguments handed on but a `--` in front, which
+/// keeps them from us.
 pub(crate) fn run_program(name: &str, args: Args) -> Result {
-    run(cargo(&["run", "--release", "--package", "tests", "--bin", name, "--"]).args(args.rest()))
+    let mut words = args.rest();
+    if words.first().is_some_and(|word| word == "--") {
+        words.remove(0);
+    }
+    run(cargo(&["run", "--release", "--package", "tests", "--bin", name, "--"]).args(words))
 }

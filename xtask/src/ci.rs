@@ -27,12 +27,12 @@ pub(crate) const TEST: &[&str] = &["test", "--workspace"];
 const LIMIT: Duration = Duration::from_secs(15 * 60);
 const WARN: Duration = Duration::from_secs(12 * 60);
 
-const STEPS: &[(&str, fn() -> Result)] = &[
+type Step = (&'static str, fn() -> Result);
+
+const STEPS: &[Step] = &[
     ("fmt", || run(&mut cargo(&["fmt", "--all", "--check"]))),
     ("tidy", tidy::check_workspace),
-    ("clippy", || {
-        run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
-    }),
+    ("clippy", || run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))),
     // Builds the examples and runs the documentation's too.
     ("test", || run(&mut cargo(TEST))),
 ];
@@ -119,7 +119,9 @@ mod tests {
     #[test]
     fn a_run_fails_by_a_step_or_by_the_clock() {
         assert_eq!(verdict(&[], LIMIT), Ok(()));
-        assert!(verdict(&[], LIMIT + Duration::from_secs(1)).is_err_and(|e| e.contains("more than 15.0 min")));
+        assert!(
+            verdict(&[], LIMIT + Duration::from_secs(1)).is_err_and(|e| e.contains("more than 15.0 min"))
+        );
         assert!(verdict(&["fmt", "test"], WARN).is_err_and(|e| e.contains("fmt, test")));
     }
 }

@@ -7,7 +7,8 @@ use crate::Result;
 
 /// Where the workspace is.
 pub(crate) fn root() -> PathBuf {
-    let own = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    let own = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     own.parent().map_or(own.clone(), Path::to_path_buf)
 }
 
@@ -21,7 +22,8 @@ pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
 }
 
 fn walk(folder: &Path, prefix: &str, ignored: &Ignored, found: &mut Vec<String>) -> Result {
-    let entries = fs::read_dir(folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+    let entries =
+        fs::read_dir(folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         if name == ".git" || ignored.holds(&name, prefix.is_empty()) {

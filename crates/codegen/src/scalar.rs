@@ -1,11 +1,12 @@
 //! Operations on one lane.
 //!
 //! Every operation is total, as the kernel language says beside each. Results equal the kernel's own evaluation
-//! bit for bit, except that where an arithmetic result is NaN its sign and payload are the machine's choice.
+//! bit for bit, except for the sign and payload of a NaN: where arithmetic yields one they are the machine's
+//! choice, and where `Min` or `Max` hand on their first operand all bits are set.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder as _, MemFlagsData, Value, types};
-use tracewell_array::DType;
+use tracewell_array::{DType, Literal};
 use tracewell_kernel::{Comparison, Op, Size};
 
 use crate::abi::Symbol;
@@ -105,8 +106,10 @@ impl Emit<'_> {
         if !dtype.is_float() {
             return other;
         }
+        // The same NaN as in vectors, where setting all bits is cheapest.
+        let ones = self.literal(Literal::from_bits(dtype, u64::MAX));
         let nan = self.is_nan(a);
-        self.ins().select(nan, a, other)
+        self.ins().select(nan, ones, other)
     }
 
     fn shift(&mut self, op: Op, dtype: DType, a: Value, amount: Value) -> Value {
@@ -141,7 +144,7 @@ impl Emit<'_> {
             (true, true) if from.size() < to.size() => self.ins().fpromote(ty, value),
             (true, true) => self.ins().fdemote(ty, value),
             (true, false) if to.is_bool() => {
-                let zero = self.literal(tracewell_array::Literal::zero(from));
+                let zero = self.literal(Literal::zero(from));
                 self.ins().fcmp(FloatCC::NotEqual, value, zero)
             }
             (true, false) if to == DType::U8 => {

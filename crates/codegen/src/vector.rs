@@ -75,8 +75,14 @@ impl Emit<'_> {
             }
             (Op::Select, &[condition, a, b]) => {
                 let mask = self.lanes(DType::Bool, condition);
+                let zeros = [a, b].map(|bound| self.is_zero(bound));
                 let (a, b) = (self.lanes(dtype, a), self.lanes(dtype, b));
-                self.select_lanes(dtype, mask, a, b)
+                match zeros {
+                    // A choice by a mask is three operations; one of its sides is often 0.
+                    [_, true] => self.keep(dtype, mask, a, true),
+                    [true, _] => self.keep(dtype, mask, b, false),
+                    _ => self.select_lanes(dtype, mask, a, b),
+                }
             }
             (_, &[a]) => {
                 let a = self.lanes(dtype, a);
@@ -215,6 +221,19 @@ impl Emit<'_> {
         Lanes::from_parts(&parts)
     }
 
+    /// Lanes where the mask is as wanted, else 0.
+    fn keep(&mut self, dtype: DType, mask: Lanes, lanes: Lanes, wanted: bool) -> Lanes {
+        let (mask, lanes) = if dtype.is_bool() {
+            (Lanes::Narrow(self.narrow(mask)), Lanes::Narrow(self.narrow(lanes)))
+        } else {
+            (self.mask_for(dtype, mask), lanes)
+        };
+        lanes.zip(mask, |lanes, mask| {
+            let mask = self.recast(self.type_of(lanes), mask);
+            if wanted { self.ins().band(lanes, mask) } else { self.ins().band_not(lanes, mask) }
+        })
+    }
+
     /// Lanes of `a` where the mask is set, else of `b`.
     fn choose(&mut self, mask: Value, a: Value, b: Value) -> Value {
         let mask = self.recast(self.type_of(a), mask);
@@ -224,11 +243,13 @@ impl Emit<'_> {
     /// `a` where the comparison holds or `a` is NaN, else `b`.
     fn extreme_floats(&mut self, code: FloatCC, a: Lanes, b: Lanes) -> Lanes {
         a.zip(b, |a, b| {
-            // A comparison and a choice by it are one instruction, but it takes `b` where `a` is NaN.
+            // A comparison and a choice by it are one instruction, but it takes `b` where `a` is NaN. All bits
+            // set are a NaN too, and cheaper than a second choice.
             let wins = self.ins().fcmp(code, a, b);
             let other = self.choose(wins, a, b);
             let nan = self.ins().fcmp(FloatCC::Unordered, a, a);
-            self.choose(nan, a, other)
+            let nan = self.recast(self.type_of(a), nan);
+            self.ins().bor(other, nan)
         })
     }
 
@@ -292,6 +313,18 @@ impl Emit<'_> {
         let byte = self.int(types::I32, 255);
         let byte = self.ins().splat(types::I32X4, byte);
         lanes.map(|lanes| self.ins().band(lanes, byte))
+    }
+
+    /// Whether all bits of a value are known to be 0.
+    fn is_zero(&self, bound: Bound) -> bool {
+        let Bound::One(value) = bound else { return false };
+        let dfg = &self.builder.func.dfg;
+        match dfg.value_def(value).inst().map(|inst| dfg.insts[inst]) {
+            Some(InstructionData::UnaryImm { opcode: Opcode::Iconst, imm }) => imm.bits() == 0,
+            Some(InstructionData::UnaryIeee32 { opcode: Opcode::F32const, imm }) => imm.bits() == 0,
+            Some(InstructionData::UnaryIeee64 { opcode: Opcode::F64const, imm }) => imm.bits() == 0,
+            _ => false,
+        }
     }
 
     /// The value of an integer constant.

@@ -1,82 +1,87 @@
-//! Fewer, longer loops: those of one iteration go, the one with the best strides is innermost, and neighbours
-//! that every access walks as one become one. Contiguous elementwise work is a single loop whatever its shape.
+//! Fewer, longer loops: the one with the best strides is innermost, and neighbours that every access walks as
+//! one become one. Contiguous elementwise work is a single loop whatever its shape.
 //!
 //! Invariant: every point of the space is visited once before and after. Independent loops are never mixed
-//! with reduced ones.
+//! with reduced ones, nor the loops of one reduction with those of another, and nothing is computed more often.
 
-use crate::index::Affine;
+use crate::loops::LoopId;
 use crate::nest::{Nest, Scalar};
+
+/// Operations that are not worth keeping out of an inner loop.
+const CHEAP: u32 = 4;
 
 /// Simplifies the loops of a nest.
 pub(crate) fn collapse(nest: &mut Nest) {
-    drop_single(nest);
-    let kept = nest.kept;
-    let count = nest.extents.len();
-    best_innermost(nest, 0, kept);
-    best_innermost(nest, kept, count);
-    merge(nest);
+    for chain in chains(nest) {
+        let chain = movable(nest, &chain);
+        best_innermost(nest, &chain);
+    }
+    for chain in chains(nest) {
+        merge(nest, &chain);
+    }
 }
 
-/// Every access of a nest.
-pub(crate) fn accesses(nest: &Nest) -> impl Iterator<Item = &Affine> {
-    let loads = nest.scalars.iter().filter_map(|scalar| match scalar {
-        Scalar::Load { at, .. } => Some(at),
+/// The loops that belong together, outermost first.
+fn chains(nest: &Nest) -> Vec<Vec<LoopId>> {
+    let reductions = nest.scalars.iter().filter_map(|scalar| match scalar {
+        Scalar::Reduce { loops, .. } => Some(loops.to_vec()),
         _ => None,
     });
-    loads.chain(nest.stores.iter().map(|store| &store.at))
+    std::iter::once(nest.loops.each.clone()).chain(reductions).collect()
 }
 
-fn each_access(nest: &mut Nest, mut f: impl FnMut(&mut Affine)) {
-    for scalar in &mut nest.scalars {
-        if let Scalar::Load { at, .. } = scalar {
-            f(at);
-        }
-    }
-    for store in &mut nest.stores {
-        f(&mut store.at);
-    }
+/// The inner part of a chain in which loops can change places without anything being computed more often.
+fn movable(nest: &Nest, chain: &[LoopId]) -> Vec<LoopId> {
+    let homes = nest.homes();
+    let Some(&last) = chain.last() else { return Vec::new() };
+    let is_costly = |scalar: &Scalar| match scalar {
+        Scalar::Map { ops, .. } => *ops > CHEAP,
+        Scalar::Reduce { .. } => true,
+        _ => false,
+    };
+    let holds = |l: LoopId| {
+        l != last && nest.scalars.iter().zip(&homes).any(|(s, &home)| home == Some(l) && is_costly(s))
+    };
+    let start = chain.iter().rposition(|&l| holds(l)).map_or(0, |at| at + 1);
+    chain[start..].to_vec()
 }
 
-fn drop_single(nest: &mut Nest) {
-    for l in (0..nest.extents.len()).rev() {
-        if nest.extents[l] == 1 {
-            remove(nest, l);
-        }
-    }
-}
-
-fn remove(nest: &mut Nest, l: usize) {
-    nest.extents.remove(l);
-    nest.kept -= usize::from(l < nest.kept);
-    each_access(nest, |at| {
-        at.coefficients.remove(l);
-    });
-}
-
-/// Makes that loop of a range innermost which the fewest accesses stride over; the last one where it is as good.
-fn best_innermost(nest: &mut Nest, start: usize, end: usize) {
-    if end - start < 2 {
+/// Makes that loop innermost which the fewest accesses stride over; the last one where it is as good.
+fn best_innermost(nest: &mut Nest, chain: &[LoopId]) {
+    if chain.len() < 2 {
         return;
     }
-    let strided = |l: usize| accesses(nest).filter(|at| !matches!(at.coefficients[l], 0 | 1)).count();
-    let best = (start..end).rev().min_by_key(|&l| strided(l)).expect("two loops at least");
-    let extent = nest.extents.remove(best);
-    nest.extents.insert(end - 1, extent);
-    each_access(nest, |at| {
-        let c = at.coefficients.remove(best);
-        at.coefficients.insert(end - 1, c);
-    });
+    let strided = |l: LoopId| nest.accesses().filter(|at| !matches!(at.coefficient(l), 0 | 1)).count();
+    let best = (0..chain.len()).rev().min_by_key(|&i| strided(chain[i])).expect("two loops at least");
+    // The loops stay where they are and change their meaning: each takes over from the next one inside.
+    for i in best + 1..chain.len() {
+        let (a, b) = (chain[i - 1], chain[i]);
+        let (m, n) = (nest.loops.extent(a), nest.loops.extent(b));
+        nest.loops.set_extent(a, n);
+        nest.loops.set_extent(b, m);
+        nest.each_access(|at| {
+            let (c, d) = (at.coefficient(a), at.coefficient(b));
+            at.set(a, d);
+            at.set(b, c);
+        });
+    }
 }
 
-fn merge(nest: &mut Nest) {
-    for l in (1..nest.extents.len()).rev() {
-        if l == nest.kept {
+fn merge(nest: &mut Nest, chain: &[LoopId]) {
+    for pair in chain.windows(2).rev() {
+        let (outer, inner) = (pair[0], pair[1]);
+        let extent = nest.loops.extent(inner);
+        let as_one = nest.accesses().all(|at| at.coefficient(outer) == at.coefficient(inner) * extent);
+        if !as_one || nest.loops.children(outer) != 1 {
             continue;
         }
-        let inner = nest.extents[l];
-        if accesses(nest).all(|at| at.coefficients[l - 1] == at.coefficients[l] * inner) {
-            nest.extents[l] *= nest.extents[l - 1];
-            remove(nest, l - 1);
+        nest.loops.set_extent(inner, extent * nest.loops.extent(outer));
+        nest.loops.remove(outer);
+        nest.each_access(|at| at.set(outer, 0));
+        for scalar in &mut nest.scalars {
+            if let Scalar::Reduce { loops, .. } = scalar {
+                loops.retain(|l| *l != outer);
+            }
         }
     }
 }

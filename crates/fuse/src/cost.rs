@@ -45,7 +45,7 @@ fn stmt_ops(stmt: &Stmt) -> u32 {
     }
 }
 
-/// Nanoseconds for one iteration of the outermost loop, which runs `inner` elements of `ops` operations.
-pub(crate) fn iteration(inner: f64, ops: u32) -> u32 {
-    (inner * f64::from(ops.max(1)) * NANOSECONDS).ceil().clamp(1.0, f64::from(u32::MAX)) as u32
+/// Nanoseconds that so many operations take.
+pub(crate) fn nanoseconds(ops: f64) -> u32 {
+    (ops * NANOSECONDS).ceil().clamp(1.0, f64::from(u32::MAX)) as u32
 }

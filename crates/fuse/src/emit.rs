@@ -11,6 +11,7 @@ use tracewell_kernel::{BufferId, Combine, Index, Kernel, KernelBuilder, Size, Va
 
 use crate::classify::{Flow, Id};
 use crate::index::Affine;
+use crate::loops::LoopId;
 use crate::nest::{Nest, Scalar};
 
 /// Inner extents and strides up to this are part of a kernel.
@@ -22,173 +23,177 @@ pub(crate) struct Emitted {
     /// The array of each parameter.
     pub(crate) arrays: Vec<Id>,
     pub(crate) sizes: Vec<i64>,
+    /// Nanoseconds for one iteration of the outermost loop.
+    pub(crate) cost: u32,
 }
 
 /// Writes a nest as a kernel.
 pub(crate) fn emit(flow: &Flow, nest: &Nest) -> Emitted {
-    let mut builder = KernelBuilder::new();
-    let mut buffers: FxHashMap<Id, BufferId> = FxHashMap::default();
-    let mut arrays = Vec::new();
-    for scalar in &nest.scalars {
-        if let Scalar::Load { of, .. } = scalar {
-            buffers.entry(*of).or_insert_with(|| {
-                arrays.push(*of);
-                builder.param(flow.nodes[*of].dtype, false)
-            });
-        }
-    }
-    let written: Vec<BufferId> = nest
-        .stores
-        .iter()
-        .map(|store| {
-            arrays.push(store.to);
-            builder.param(store.dtype, true)
-        })
-        .collect();
-    let mut emitter = Emitter {
-        nest,
-        buffers,
-        written,
-        sizes: Sizes::default(),
-        levels: levels(nest),
-        values: vec![None; nest.scalars.len()],
-        vars: Vec::new(),
-    };
-    emitter.open(&mut builder);
-    let sizes = emitter.sizes.values;
-    Emitted { kernel: builder.finish(nest.name.clone()), arrays, sizes }
+    let mut b = KernelBuilder::new();
+    let mut writer = Writer::new(flow, nest, &mut b);
+    let mut emitter = Emitter { nest, lists: lists(nest), writer: &mut writer };
+    emitter.open(&mut b, 0);
+    writer.finish(b, nest)
 }
 
-/// For each depth, the scalars that are computed there.
-fn levels(nest: &Nest) -> Vec<Vec<usize>> {
-    let depth = nest.extents.len();
-    // A launch is split between threads only if the outermost loop is alone, so nothing is put before it.
-    let least = usize::from(nest.kept > 0);
-    let mut levels = vec![Vec::new(); depth + 1];
-    let mut of: Vec<usize> = Vec::with_capacity(nest.scalars.len());
-    for (i, scalar) in nest.scalars.iter().enumerate() {
-        let level = match scalar {
-            Scalar::Literal(_) => 0,
-            Scalar::Load { at, .. } => at.level(),
-            Scalar::Map { args, .. } => args.iter().map(|&a| of[a]).max().unwrap_or(0),
-        };
-        let level = level.max(least);
-        of.push(level);
-        levels[level].push(i);
+/// For each loop, the scalars that are computed in it; those of no loop last.
+fn lists(nest: &Nest) -> Vec<Vec<usize>> {
+    let mut lists = vec![Vec::new(); nest.loops.len() + 1];
+    for (i, home) in nest.homes().into_iter().enumerate() {
+        lists[home.map_or(nest.loops.len(), |l| l as usize)].push(i);
     }
-    levels
+    lists
 }
 
-/// The run-time sizes of a launch, each once.
-#[derive(Default)]
-struct Sizes {
-    values: Vec<i64>,
-    known: FxHashMap<i64, Size>,
-}
-
-impl Sizes {
-    fn param(&mut self, builder: &mut KernelBuilder, value: i64) -> Size {
-        *self.known.entry(value).or_insert_with(|| {
-            self.values.push(value);
-            builder.size()
-        })
-    }
-
-    fn extent(&mut self, builder: &mut KernelBuilder, value: i64, is_outermost: bool) -> Size {
-        if !is_outermost && value <= SMALL { Size::Const(value) } else { self.param(builder, value) }
-    }
-
-    fn stride(&mut self, builder: &mut KernelBuilder, value: i64) -> Size {
-        if value.abs() <= SMALL { Size::Const(value) } else { self.param(builder, value) }
-    }
-
-    fn offset(&mut self, builder: &mut KernelBuilder, value: i64) -> Size {
-        if value == 0 { Size::Const(0) } else { self.param(builder, value) }
-    }
-}
-
-struct Emitter<'n> {
+struct Emitter<'e, 'n> {
     nest: &'n Nest,
-    buffers: FxHashMap<Id, BufferId>,
-    written: Vec<BufferId>,
-    sizes: Sizes,
-    levels: Vec<Vec<usize>>,
-    values: Vec<Option<Value>>,
-    /// The variables of the open loops.
-    vars: Vec<Value>,
+    lists: Vec<Vec<usize>>,
+    writer: &'e mut Writer,
 }
 
-impl Emitter<'_> {
-    /// Writes what belongs at this depth, then the next loop or the stores.
-    fn open(&mut self, b: &mut KernelBuilder) {
-        self.compute(b);
-        let depth = self.vars.len();
-        if depth < self.nest.kept {
-            let extent = self.sizes.extent(b, self.nest.extents[depth], depth == 0);
-            b.each(extent, |b, var| {
-                self.vars.push(var);
-                self.open(b);
-                self.vars.pop();
-            });
+impl Emitter<'_, '_> {
+    /// Writes what is computed in the independent loops so far, then the next of them or the stores.
+    fn open(&mut self, b: &mut KernelBuilder, depth: usize) {
+        let each = &self.nest.loops.each;
+        self.compute(b, depth.checked_sub(1).map(|d| each[d]));
+        let Some(&id) = each.get(depth) else {
+            self.writer.stores(b, self.nest);
             return;
-        }
-        for store in 0..self.nest.stores.len() {
-            let value = match self.nest.combine {
-                Some(combine) => self.reduce(b, combine, self.nest.stores[store].scalar),
-                None => self.value(self.nest.stores[store].scalar),
-            };
-            let index = self.index(b, &self.nest.stores[store].at);
-            b.store(self.written[store], index, value);
+        };
+        let extent = self.writer.extent(b, self.nest, id);
+        b.each(extent, |b, var| {
+            self.writer.vars.insert(id, var);
+            self.open(b, depth + 1);
+        });
+    }
+
+    /// Writes what is computed in a loop, or in none.
+    fn compute(&mut self, b: &mut KernelBuilder, home: Option<LoopId>) {
+        let list = home.map_or(self.nest.loops.len(), |l| l as usize);
+        for i in std::mem::take(&mut self.lists[list]) {
+            match &self.nest.scalars[i] {
+                Scalar::Reduce { combine, loops, body } => {
+                    let value = self.reduce(b, *combine, loops, *body);
+                    self.writer.values[i] = Some(value);
+                }
+                scalar => self.writer.scalar(b, i, scalar),
+            }
         }
     }
 
-    /// Reduces a scalar over the loops that are not open yet.
-    fn reduce(&mut self, b: &mut KernelBuilder, combine: Combine, scalar: usize) -> Value {
-        let depth = self.vars.len();
-        if depth == self.nest.extents.len() {
-            return self.value(scalar);
-        }
-        let extent = self.sizes.extent(b, self.nest.extents[depth], depth == 0);
+    fn reduce(&mut self, b: &mut KernelBuilder, combine: Combine, loops: &[LoopId], body: usize) -> Value {
+        let [id, inner @ ..] = loops else { return self.writer.value(body) };
+        let extent = self.writer.extent(b, self.nest, *id);
         let outs = b.reduce(extent, &[combine], |b, var| {
-            self.vars.push(var);
-            self.compute(b);
-            let value = self.reduce(b, combine, scalar);
-            self.vars.pop();
-            smallvec![value]
+            self.writer.vars.insert(*id, var);
+            self.compute(b, Some(*id));
+            smallvec![self.reduce(b, combine, inner, body)]
         });
         outs[0]
     }
+}
 
-    /// Writes the scalars that belong at this depth.
-    fn compute(&mut self, b: &mut KernelBuilder) {
-        for i in std::mem::take(&mut self.levels[self.vars.len()]) {
-            let value = match &self.nest.scalars[i] {
-                Scalar::Literal(literal) => b.literal(*literal),
-                Scalar::Load { of, at } => {
-                    let index = self.index(b, at);
-                    b.load(self.buffers[of], index)
-                }
-                Scalar::Map { f, args } => {
-                    let args: SmallVec<[Value; 3]> = args.iter().map(|&a| self.value(a)).collect();
-                    f(b, &args)
-                }
-            };
-            self.values[i] = Some(value);
+/// What every way of writing a nest shares: buffers, sizes, loop variables and values.
+pub(crate) struct Writer {
+    /// The array of each parameter.
+    arrays: Vec<Id>,
+    buffers: FxHashMap<Id, BufferId>,
+    sizes: Vec<i64>,
+    known: FxHashMap<i64, Size>,
+    /// The variables of the loops that are open or were.
+    pub(crate) vars: FxHashMap<LoopId, Value>,
+    pub(crate) values: Vec<Option<Value>>,
+}
+
+impl Writer {
+    /// Makes the parameters: what is read in the order of reading, then what is written.
+    pub(crate) fn new(flow: &Flow, nest: &Nest, b: &mut KernelBuilder) -> Writer {
+        let mut writer = Writer {
+            arrays: Vec::new(),
+            buffers: FxHashMap::default(),
+            sizes: Vec::new(),
+            known: FxHashMap::default(),
+            vars: FxHashMap::default(),
+            values: vec![None; nest.scalars.len()],
+        };
+        for scalar in &nest.scalars {
+            if let Scalar::Load { of, .. } = scalar
+                && !writer.buffers.contains_key(of)
+            {
+                writer.param(b, *of, flow.nodes[*of].dtype, false);
+            }
         }
+        for store in &nest.stores {
+            writer.param(b, store.to, store.dtype, true);
+        }
+        writer
     }
 
-    fn value(&self, scalar: usize) -> Value {
+    fn param(&mut self, b: &mut KernelBuilder, id: Id, dtype: tracewell_array::DType, written: bool) {
+        self.arrays.push(id);
+        self.buffers.insert(id, b.param(dtype, written));
+    }
+
+    /// The finished kernel.
+    pub(crate) fn finish(self, b: KernelBuilder, nest: &Nest) -> Emitted {
+        let outermost = nest.loops.each.first().map_or(1, |&l| nest.loops.extent(l));
+        let cost = crate::cost::nanoseconds(nest.work() / outermost.max(1) as f64);
+        Emitted { kernel: b.finish(nest.name.clone()), arrays: self.arrays, sizes: self.sizes, cost }
+    }
+
+    /// A run-time size, the same for the same number.
+    pub(crate) fn size(&mut self, b: &mut KernelBuilder, number: i64) -> Size {
+        *self.known.entry(number).or_insert_with(|| {
+            self.sizes.push(number);
+            b.size()
+        })
+    }
+
+    /// The extent of a loop.
+    pub(crate) fn extent(&mut self, b: &mut KernelBuilder, nest: &Nest, id: LoopId) -> Size {
+        let extent = nest.loops.extent(id);
+        let is_inner = nest.loops.parent(id).is_some();
+        if is_inner && extent <= SMALL { Size::Const(extent) } else { self.size(b, extent) }
+    }
+
+    pub(crate) fn index(&mut self, b: &mut KernelBuilder, at: &Affine) -> Index {
+        let offset = if at.offset == 0 { Size::Const(0) } else { self.size(b, at.offset) };
+        let mut terms: SmallVec<[(Value, Size); 3]> = SmallVec::new();
+        for &(l, c) in &at.terms {
+            let stride = if c.abs() <= SMALL { Size::Const(c) } else { self.size(b, c) };
+            terms.push((self.vars[&l], stride));
+        }
+        // Outer loops first, which is how people read an index.
+        terms.sort_by_key(|(var, _)| *var);
+        Index { offset, terms }
+    }
+
+    pub(crate) fn value(&self, scalar: usize) -> Value {
         self.values[scalar].expect("scalars are computed before they are used")
     }
 
-    fn index(&mut self, b: &mut KernelBuilder, at: &Affine) -> Index {
-        let offset = self.sizes.offset(b, at.offset);
-        let mut terms = SmallVec::new();
-        for (&c, &var) in at.coefficients.iter().zip(&self.vars) {
-            if c != 0 {
-                terms.push((var, self.sizes.stride(b, c)));
+    /// Writes a scalar that is not a reduction.
+    pub(crate) fn scalar(&mut self, b: &mut KernelBuilder, i: usize, scalar: &Scalar) {
+        let value = match scalar {
+            Scalar::Literal(literal) => b.literal(*literal),
+            Scalar::Load { of, at } => {
+                let index = self.index(b, at);
+                b.load(self.buffers[of], index)
             }
+            Scalar::Map { f, args, .. } => {
+                let args: SmallVec<[Value; 3]> = args.iter().map(|&a| self.value(a)).collect();
+                f(b, &args)
+            }
+            Scalar::Reduce { .. } => unreachable!("reductions are written with their loops"),
+        };
+        self.values[i] = Some(value);
+    }
+
+    /// Writes what is stored at this point.
+    pub(crate) fn stores(&mut self, b: &mut KernelBuilder, nest: &Nest) {
+        for store in &nest.stores {
+            let index = self.index(b, &store.at);
+            b.store(self.buffers[&store.to], index, self.value(store.scalar));
         }
-        Index { offset, terms }
     }
 }

@@ -6,56 +6,81 @@
 //!
 //! Deliberately absent: buffers and run-time sizes. Coefficients are plain numbers until a kernel is emitted.
 
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use tracewell_array::Shape;
 
-/// `offset + Σ coefficient × loop variable`, the loops counted from the outermost.
+use crate::loops::{LoopId, Loops};
+
+/// `offset + Σ coefficient × loop variable`. Terms are in the order of their loops' numbers, none is zero.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Affine {
     pub(crate) offset: i64,
-    pub(crate) coefficients: SmallVec<[i64; 4]>,
+    pub(crate) terms: SmallVec<[(LoopId, i64); 3]>,
 }
 
 /// Why a position cannot be taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Apart {
     /// It could be, if this loop were two, the inner one of that many iterations.
-    Split { of: usize, inner: i64 },
+    Split { of: LoopId, inner: i64 },
     /// It is not affine in any loops.
     Never,
 }
 
 impl Affine {
     /// A fixed place.
-    pub(crate) fn constant(offset: i64, loops: usize) -> Affine {
-        Affine { offset, coefficients: smallvec![0; loops] }
+    pub(crate) fn constant(offset: i64) -> Affine {
+        Affine { offset, terms: SmallVec::new() }
     }
 
-    /// The row-major position in an array of these sizes, axis `i` of which is walked by loop `loops[i]`.
-    pub(crate) fn dense(sizes: &[i64], loops: &[usize], count: usize) -> Affine {
-        let mut position = Affine::constant(0, count);
-        let mut stride = 1;
-        for (&size, &l) in sizes.iter().zip(loops).rev() {
-            position.coefficients[l] += stride;
-            stride *= size;
+    /// A loop variable.
+    pub(crate) fn var(id: LoopId) -> Affine {
+        Affine { offset: 0, terms: SmallVec::from_slice(&[(id, 1)]) }
+    }
+
+    /// The coefficient of a loop.
+    pub(crate) fn coefficient(&self, id: LoopId) -> i64 {
+        self.terms.iter().find(|(l, _)| *l == id).map_or(0, |(_, c)| *c)
+    }
+
+    /// Sets the coefficient of a loop.
+    pub(crate) fn set(&mut self, id: LoopId, coefficient: i64) {
+        match self.terms.binary_search_by_key(&id, |(l, _)| *l) {
+            Ok(at) if coefficient == 0 => {
+                self.terms.remove(at);
+            }
+            Ok(at) => self.terms[at].1 = coefficient,
+            Err(_) if coefficient == 0 => {}
+            Err(at) => self.terms.insert(at, (id, coefficient)),
         }
-        position
     }
 
     /// Adds `factor` times another.
     pub(crate) fn add(&mut self, factor: i64, other: &Affine) {
         self.offset += factor * other.offset;
-        for (mine, theirs) in self.coefficients.iter_mut().zip(&other.coefficients) {
-            *mine += factor * theirs;
+        for &(l, c) in &other.terms {
+            self.set(l, self.coefficient(l) + factor * c);
         }
     }
 
+    /// What it is after a loop became two.
+    pub(crate) fn split(&mut self, of: LoopId, inner: i64, new: LoopId) {
+        let c = self.coefficient(of);
+        self.set(of, c * inner);
+        self.set(new, c);
+    }
+
+    /// The innermost loop that it depends on.
+    pub(crate) fn innermost(&self, loops: &Loops) -> Option<LoopId> {
+        loops.innermost(self.terms.iter().map(|&(l, _)| l))
+    }
+
     /// The index along each axis of an array of this shape, outermost first.
-    pub(crate) fn axes(&self, shape: &Shape, extents: &[i64]) -> Result<SmallVec<[Affine; 4]>, Apart> {
+    pub(crate) fn axes(&self, shape: &Shape, loops: &Loops) -> Result<SmallVec<[Affine; 4]>, Apart> {
         let mut rest = self.clone();
         let mut axes: SmallVec<[Affine; 4]> = SmallVec::with_capacity(shape.rank());
         for axis in (1..shape.rank()).rev() {
-            let (quotient, remainder) = rest.divide(shape.size(axis) as i64, extents)?;
+            let (quotient, remainder) = rest.divide(shape.size(axis) as i64, loops)?;
             axes.push(remainder);
             rest = quotient;
         }
@@ -68,44 +93,39 @@ impl Affine {
 
     /// Quotient and remainder by a size: terms that are multiples belong to the one, all others to the other,
     /// which must stay inside `0..size`.
-    fn divide(&self, size: i64, extents: &[i64]) -> Result<(Affine, Affine), Apart> {
-        let count = self.coefficients.len();
-        let mut quotient = Affine::constant(self.offset.div_euclid(size), count);
-        let mut remainder = Affine::constant(self.offset.rem_euclid(size), count);
-        for (l, &c) in self.coefficients.iter().enumerate() {
+    fn divide(&self, size: i64, loops: &Loops) -> Result<(Affine, Affine), Apart> {
+        let mut quotient = Affine::constant(self.offset.div_euclid(size));
+        let mut remainder = Affine::constant(self.offset.rem_euclid(size));
+        for &(l, c) in &self.terms {
             if c % size == 0 {
-                quotient.coefficients[l] = c / size;
+                quotient.terms.push((l, c / size));
             } else {
-                remainder.coefficients[l] = c;
+                remainder.terms.push((l, c));
             }
         }
-        let (low, high) = remainder.range(extents);
+        let (low, high) = remainder.range(loops);
         if low >= 0 && high < size {
             return Ok((quotient, remainder));
         }
-        let splits = |l: usize, c: i64| {
-            let inner = size / c;
-            let fits = c > 0 && size % c == 0 && inner < extents[l] && extents[l] % inner == 0;
-            fits.then_some(Apart::Split { of: l, inner })
+        let split = |&(of, c): &(LoopId, i64)| {
+            if c <= 0 || size % c != 0 {
+                return None;
+            }
+            let (inner, extent) = (size / c, loops.extent(of));
+            (inner < extent && extent % inner == 0).then_some(Apart::Split { of, inner })
         };
-        let split = remainder.coefficients.iter().enumerate().filter(|(_, c)| **c > 0);
-        Err(split.filter_map(|(l, &c)| splits(l, c)).next().unwrap_or(Apart::Never))
+        Err(remainder.terms.iter().find_map(split).unwrap_or(Apart::Never))
     }
 
     /// The smallest and largest value.
-    pub(crate) fn range(&self, extents: &[i64]) -> (i64, i64) {
+    pub(crate) fn range(&self, loops: &Loops) -> (i64, i64) {
         let (mut low, mut high) = (self.offset, self.offset);
-        for (&c, &n) in self.coefficients.iter().zip(extents) {
-            let reach = c * (n - 1).max(0);
+        for &(l, c) in &self.terms {
+            let reach = c * (loops.extent(l) - 1).max(0);
             low += reach.min(0);
             high += reach.max(0);
         }
         (low, high)
-    }
-
-    /// The innermost loop it depends on, counted from 1; 0 if it depends on none.
-    pub(crate) fn level(&self) -> usize {
-        self.coefficients.iter().rposition(|&c| c != 0).map_or(0, |l| l + 1)
     }
 }
 
@@ -113,24 +133,55 @@ impl Affine {
 mod tests {
     use super::*;
 
+    fn loops(extents: &[i64]) -> Loops {
+        let mut loops = Loops::default();
+        for &extent in extents {
+            let parent = loops.each.last().copied();
+            let id = loops.add(extent, parent);
+            loops.each.push(id);
+        }
+        loops
+    }
+
     fn affine(offset: i64, coefficients: &[i64]) -> Affine {
-        Affine { offset, coefficients: coefficients.into() }
+        let mut affine = Affine::constant(offset);
+        coefficients.iter().enumerate().for_each(|(l, &c)| affine.set(l as LoopId, c));
+        affine
     }
 
     #[test]
     fn positions_come_apart() {
+        let apart = |at: Affine, shape: &[usize], extents: &[i64]| {
+            at.axes(&Shape::from(shape), &loops(extents)).map(|axes| axes.to_vec())
+        };
         // Loops of the array's own axes.
-        let axes = affine(0, &[12, 4, 1]).axes(&Shape::from([2, 3, 4]), &[2, 3, 4]);
-        assert_eq!(axes.unwrap().to_vec(), [affine(0, &[1, 0, 0]), affine(0, &[0, 1, 0]), affine(0, &[0, 0, 1])]);
+        assert_eq!(
+            apart(affine(0, &[12, 4, 1]), &[2, 3, 4], &[2, 3, 4]),
+            Ok(vec![affine(0, &[1]), affine(0, &[0, 1]), affine(0, &[0, 0, 1])])
+        );
         // Finer loops than axes: the last two make one.
-        let axes = affine(0, &[12, 4, 1]).axes(&Shape::from([2, 12]), &[2, 3, 4]);
-        assert_eq!(axes.unwrap().to_vec(), [affine(0, &[1, 0, 0]), affine(0, &[0, 4, 1])]);
+        assert_eq!(
+            apart(affine(0, &[12, 4, 1]), &[2, 12], &[2, 3, 4]),
+            Ok(vec![affine(0, &[1]), affine(0, &[0, 4, 1])])
+        );
         // Backwards, with an offset.
-        let axes = affine(5, &[-1]).axes(&Shape::from([1, 6]), &[6]);
-        assert_eq!(axes.unwrap().to_vec(), [affine(0, &[0]), affine(5, &[-1])]);
-        // A loop over both axes must be split where the inner one ends; one over neither cannot be.
-        let split = Apart::Split { of: 0, inner: 4 };
-        assert_eq!(affine(0, &[1]).axes(&Shape::from([3, 4]), &[12]), Err(split));
-        assert_eq!(affine(0, &[1]).axes(&Shape::from([2, 5]), &[12]), Err(Apart::Never));
+        assert_eq!(apart(affine(5, &[-1]), &[1, 6], &[6]), Ok(vec![affine(0, &[]), affine(5, &[-1])]));
+        // A loop over both axes must be split where the inner one ends; some loops never fit.
+        assert_eq!(apart(affine(0, &[1]), &[3, 4], &[12]), Err(Apart::Split { of: 0, inner: 4 }));
+        assert_eq!(apart(affine(0, &[1]), &[2, 5], &[12]), Err(Apart::Never));
+    }
+
+    #[test]
+    fn splitting_keeps_what_is_inside() {
+        let mut loops = loops(&[6, 5]);
+        let reduced = loops.add(7, Some(0));
+        let new = loops.split(0, 3);
+        assert_eq!((loops.extent(0), loops.extent(new)), (2, 3));
+        assert_eq!(loops.each, [0, new, 1]);
+        assert_eq!((loops.parent(1), loops.parent(reduced), loops.parent(new)), (Some(new), Some(new), Some(0)));
+        assert_eq!(loops.trips(Some(reduced)), 42.0);
+        let mut at = affine(1, &[5, 1]);
+        at.split(0, 3, new);
+        assert_eq!((at.coefficient(0), at.coefficient(1), at.coefficient(new)), (15, 1, 5));
     }
 }

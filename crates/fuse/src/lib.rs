@@ -9,14 +9,18 @@
 
 mod buffers;
 mod classify;
+mod cluster;
 mod collapse;
 mod cost;
 mod emit;
 mod error;
 mod index;
+mod loops;
 mod materialise;
 mod nest;
+mod order;
 mod program;
+mod reduce;
 
 pub use error::FuseError;
 
@@ -41,6 +45,6 @@ impl Default for Options {
 /// The program of a graph. Its results have the types of the graph's outputs, flat.
 pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
     let flow = classify::classify(graph)?;
-    let mut stored = materialise::materialise(&flow, options.fusion);
-    Ok(program::program(&graph.name, &flow, &mut stored, options))
+    let plan = materialise::materialise(&flow, options.fusion);
+    Ok(program::program(&graph.name, &flow, plan, options))
 }

@@ -1,211 +1,310 @@
-//! Which arrays get memory: everything else is recomputed in the loops that read it.
+//! Which arrays get memory, and which kernel computes them: everything else is recomputed where it is read.
 //!
-//! One walk from the results to the inputs. Each array has *readers*: kernels, each with the path of views
-//! through which it reads. An array stays out of memory if it has one reader, or if recomputing it costs no
-//! more than loading it. Two readers of one kernel by different paths are two: the kernel would compute the
-//! array twice. Kernels are kept below a size that compiles quickly, in the same walk.
+//! One walk from the results to the inputs, in which kernels grow. When the walk comes to an array, all its
+//! readers are known, with the positions at which they want it. It is computed inside them, if that costs
+//! little more than once; or it gets memory and is one more result of a kernel that walks the same space; or
+//! memory and a kernel of its own.
 //!
-//! Deliberately absent: whether a view can be followed with the loops a kernel has. That is found out when the
-//! kernel is made, which then asks for memory after all.
+//! Deliberately absent: what the loops of a kernel will look like. That is `collapse` and `emit`.
 
-use std::hash::{Hash, Hasher};
-
-use rustc_hash::{FxHashMap, FxHasher};
-use smallvec::{SmallVec, smallvec};
-use tracewell_graph::AxisView;
+use smallvec::SmallVec;
 
 use crate::classify::{Def, Flow, Id, Node, Operand};
-use crate::cost::LOAD;
+use crate::cluster::{Cluster, Form};
+use crate::index::Affine;
+use crate::order::{Order, Unit};
+use crate::reduce;
 
 /// Operations after which a kernel is cut.
 const MAX_OPS: u32 = 2_000;
-/// Buffers after which a kernel is cut.
-const MAX_BUFFERS: usize = 24;
-/// Readers of an array that is recomputed for each.
-const MAX_READERS: usize = 4;
-/// Operations that are worth keeping an array for which is read over and over.
-const EXPENSIVE: u32 = 8;
-/// Operations in a row that are recomputed for several readers.
+/// Arrays that a kernel reads before it is cut.
+const MAX_LOADS: usize = 24;
+/// Arrays that a kernel writes.
+const MAX_ROOTS: usize = 8;
+/// Positions at which an array is recomputed.
+const MAX_READS: usize = 8;
+/// Operations that are as cheap as loading the result.
 const CHEAP: u32 = 4;
+/// Repeated operations that are as cheap as launching another kernel.
+const LAUNCH: f64 = 2_000.0;
+/// Kernels that are considered for one more result.
+const MAX_CANDIDATES: usize = 4;
 
-/// A kernel and the path by which it reads.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Reader {
-    /// The array that the kernel computes.
-    kernel: Id,
-    path: u64,
+/// The kernels of a flow and the order between them.
+pub(crate) struct Plan {
+    pub(crate) clusters: Vec<Cluster>,
+    /// Whether an array has memory.
+    pub(crate) stored: Vec<bool>,
+    /// Kernels and calls so that everything is made before it is read.
+    pub(crate) units: Vec<Unit>,
 }
 
-/// What a kernel has grown to.
-#[derive(Default)]
-struct Size {
-    ops: u32,
-    /// Arrays it reads that have memory, or whose fate is open.
-    buffers: usize,
-}
-
-/// For each array, whether it has memory. An array that nobody needs has none.
-pub(crate) fn materialise(flow: &Flow, fusion: bool) -> Vec<bool> {
-    let costs = costs(flow);
+/// Decides for every array of a flow.
+pub(crate) fn materialise(flow: &Flow, fusion: bool) -> Plan {
+    let count = flow.nodes.len();
     let mut walk = Walk {
         flow,
-        stored: vec![false; flow.nodes.len()],
-        repeated: vec![false; flow.nodes.len()],
-        readers: vec![SmallVec::new(); flow.nodes.len()],
-        kernels: FxHashMap::default(),
+        fusion,
+        costs: costs(flow),
+        clusters: Vec::new(),
+        readers: vec![SmallVec::new(); count],
+        calls: vec![SmallVec::new(); count],
+        required: vec![false; count],
+        stored: vec![false; count],
+        order: Order::default(),
     };
     for &id in &flow.outputs {
-        walk.stored[id] = true;
+        walk.required[id] = true;
     }
-    for id in (0..flow.nodes.len()).rev() {
-        let node = &flow.nodes[id];
-        if !walk.stored[id] && walk.readers[id].is_empty() {
-            continue;
-        }
-        match &node.def {
-            Def::Input(_) | Def::Constant(_) | Def::Fill(_) => walk.stored[id] = true,
-            Def::Call { call, .. } => {
-                for &result in &flow.calls[*call].results {
-                    walk.stored[result] = true;
-                }
-                for &operand in &flow.calls[*call].operands {
-                    walk.stored[operand] = true;
-                }
-            }
-            Def::Reduce { of, .. } => {
-                let reader = walk.store(id);
-                walk.read(*of, &[reader]);
-            }
-            Def::Map { args, ops, .. } => {
-                let recomputed = fusion && walk.is_recomputed(id, &costs) && walk.has_room(id, args, *ops);
-                let readers = if recomputed { walk.take(id, *ops) } else { smallvec![walk.store(id)] };
-                for &arg in args {
-                    walk.read(arg, &readers);
-                }
-            }
-            Def::View { axes, from, of } => {
-                let followed = fusion && !walk.stored[id] && walk.readers[id].len() <= MAX_READERS;
-                let readers = if followed { walk.take(id, 0) } else { smallvec![walk.store(id)] };
-                let step = hash(&(axes_key(axes), from.sizes()));
-                let readers: SmallVec<[Reader; 2]> =
-                    readers.iter().map(|r| Reader { path: hash(&(r.path, step)), ..*r }).collect();
-                walk.repeated[*of] |= repeats(axes, node);
-                walk.read(Operand::Node(*of), &readers);
-            }
+    for id in (0..count).rev() {
+        if walk.required[id] || !walk.readers[id].is_empty() {
+            walk.visit(id);
         }
     }
-    walk.stored
+    Plan { units: walk.order.sorted(), clusters: walk.clusters, stored: walk.stored }
+}
+
+/// What becomes of an array.
+enum Fate {
+    /// Recomputed inside its readers.
+    Inside,
+    /// Memory and a kernel of its own.
+    Alone,
+    /// Memory, and computed by this kernel.
+    Joins(usize),
 }
 
 struct Walk<'f> {
     flow: &'f Flow,
+    fusion: bool,
+    /// Operations to compute an array from what surely has memory.
+    costs: Vec<u32>,
+    clusters: Vec<Cluster>,
+    /// The kernels that want an array.
+    readers: Vec<SmallVec<[usize; 2]>>,
+    /// The library calls that read an array.
+    calls: Vec<SmallVec<[usize; 1]>>,
+    /// Must have memory: results, and operands of calls.
+    required: Vec<bool>,
     stored: Vec<bool>,
-    /// Read over and over by a loop that cannot keep its elements.
-    repeated: Vec<bool>,
-    readers: Vec<SmallVec<[Reader; 2]>>,
-    kernels: FxHashMap<Id, Size>,
+    order: Order,
 }
 
 impl Walk<'_> {
-    /// Gives an array memory and a kernel of its own.
-    fn store(&mut self, id: Id) -> Reader {
+    fn visit(&mut self, id: Id) {
+        let node = &self.flow.nodes[id];
+        match node.def {
+            Def::Input(_) | Def::Constant(_) => self.store(id, None),
+            Def::Call { call, .. } => self.call(id, call),
+            // Nobody reads an element of an empty array, and nobody writes one.
+            _ if node.len() == 0 => self.store(id, None),
+            _ => match self.fate(id, node) {
+                Fate::Inside => {
+                    for k in std::mem::take(&mut self.readers[id]) {
+                        let positions = self.clusters[k].wanted.remove(&id).unwrap_or_default();
+                        for at in positions {
+                            self.compute(k, id, at);
+                        }
+                    }
+                }
+                Fate::Alone => {
+                    let mut cluster = Cluster::new(&node.shape);
+                    cluster.form = reduce::form(node);
+                    self.clusters.push(cluster);
+                    self.root(self.clusters.len() - 1, id);
+                }
+                Fate::Joins(k) => {
+                    if let Form::Plain = self.clusters[k].form {
+                        self.clusters[k].form = reduce::form(node);
+                    }
+                    self.root(k, id);
+                }
+            },
+        }
+    }
+
+    /// Makes an array a result of a kernel.
+    fn root(&mut self, k: usize, id: Id) {
+        self.readers[id].retain(|reader| *reader != k);
+        self.clusters[k].wanted.remove(&id);
+        self.clusters[k].roots.push(id);
+        self.order.add(Unit::Cluster(k));
+        self.store(id, Some(Unit::Cluster(k)));
+        let here = self.clusters[k].here.clone();
+        self.compute(k, id, here);
+    }
+
+    /// Gives an array memory, which its readers read.
+    fn store(&mut self, id: Id, maker: Option<Unit>) {
         self.stored[id] = true;
-        if let Def::Map { ops, .. } = self.flow.nodes[id].def {
-            self.kernels.entry(id).or_default().ops = ops;
+        for k in std::mem::take(&mut self.readers[id]) {
+            self.clusters[k].load(id);
+            self.order.after(Unit::Cluster(k), maker);
         }
-        Reader { kernel: id, path: 0 }
+        for &call in &self.calls[id] {
+            self.order.after(Unit::Call(call), maker);
+        }
     }
 
-    /// Makes an array part of the kernels that read it.
-    fn take(&mut self, id: Id, ops: u32) -> SmallVec<[Reader; 2]> {
-        let readers = self.readers[id].clone();
-        for reader in &readers {
-            let kernel = self.kernels.entry(reader.kernel).or_default();
-            kernel.ops = kernel.ops.saturating_add(ops);
-            kernel.buffers = kernel.buffers.saturating_sub(1);
+    fn call(&mut self, id: Id, call: usize) {
+        let flow = self.flow;
+        // Once, when the walk meets the first of its results.
+        if !self.stored[id] {
+            self.order.add(Unit::Call(call));
+            for &operand in &flow.calls[call].operands {
+                self.required[operand] = true;
+                self.calls[operand].push(call);
+            }
+            for &result in &flow.calls[call].results {
+                self.stored[result] = true;
+            }
         }
-        readers
+        self.store(id, Some(Unit::Call(call)));
     }
 
-    fn read(&mut self, operand: Operand, readers: &[Reader]) {
-        let Operand::Node(id) = operand else { return };
-        for &reader in readers {
-            if !self.readers[id].contains(&reader) {
-                self.readers[id].push(reader);
-                self.kernels.entry(reader.kernel).or_default().buffers += 1;
+    /// Computes an array inside a kernel, which then wants its operands.
+    fn compute(&mut self, k: usize, id: Id, at: Affine) {
+        let flow = self.flow;
+        for (operand, at) in self.clusters[k].compute(id, &flow.nodes[id], at) {
+            let Operand::Node(id) = operand else { continue };
+            let positions = self.clusters[k].wanted.entry(id).or_default();
+            if !positions.contains(&at) {
+                positions.push(at);
+            }
+            if !self.readers[id].contains(&k) {
+                self.readers[id].push(k);
             }
         }
     }
 
-    fn is_recomputed(&self, id: Id, costs: &[Cost]) -> bool {
-        let cost = costs[id];
-        !self.stored[id]
-            && !(self.repeated[id] && cost.total >= EXPENSIVE)
-            && (self.readers[id].len() == 1 || (cost.is_cheap && self.readers[id].len() <= MAX_READERS))
+    fn fate(&mut self, id: Id, node: &Node) -> Fate {
+        if !self.fusion {
+            return Fate::Alone;
+        }
+        if !self.required[id] && self.is_inside(id, node) {
+            return Fate::Inside;
+        }
+        self.host(id, node).map_or(Fate::Alone, Fate::Joins)
     }
 
-    fn has_room(&self, id: Id, args: &[Operand], ops: u32) -> bool {
-        let added = args.iter().filter(|a| matches!(a, Operand::Node(_))).count();
-        self.readers[id].iter().all(|reader| {
-            let Some(kernel) = self.kernels.get(&reader.kernel) else { return true };
-            // An array of one operand takes no more buffers than its operand.
-            let fits = added <= 1 || kernel.buffers + added <= MAX_BUFFERS + 1;
-            fits && kernel.ops.saturating_add(ops) <= MAX_OPS
-        })
+    /// Whether an array is recomputed by its readers.
+    fn is_inside(&mut self, id: Id, node: &Node) -> bool {
+        let readers = self.readers[id].clone();
+        let reads: Vec<(usize, Affine)> = readers
+            .iter()
+            .flat_map(|&k| self.clusters[k].wanted[&id].iter().map(move |at| (k, at.clone())))
+            .collect();
+        if reads.len() > MAX_READS || !readers.iter().all(|&k| self.has_room(k, node)) {
+            return false;
+        }
+        match node.def {
+            Def::Map { .. } => {
+                let trips: f64 = reads.iter().map(|(k, at)| self.clusters[*k].trips(at)).sum();
+                let cost = self.costs[id];
+                cost <= CHEAP || (trips - node.len() as f64) * f64::from(cost) <= LAUNCH
+            }
+            // Splitting a loop changes positions, so they are looked up again each time.
+            Def::View { .. } => readers.iter().all(|&k| {
+                let count = self.clusters[k].wanted[&id].len();
+                (0..count).all(|i| {
+                    let at = self.clusters[k].wanted[&id][i].clone();
+                    self.clusters[k].reaches(node, at)
+                })
+            }),
+            Def::Reduce { .. } => match reads.as_slice() {
+                [(k, at)] => {
+                    let fits = reduce::fits(node, &self.clusters[*k], at)
+                        && self.clusters[*k].reaches(node, at.clone());
+                    if fits && self.clusters[*k].form == Form::Plain {
+                        self.clusters[*k].form = reduce::form(node);
+                    }
+                    fits
+                }
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether a kernel stays small enough with one more array.
+    fn has_room(&self, k: usize, node: &Node) -> bool {
+        let cluster = &self.clusters[k];
+        let (ops, operands) = match &node.def {
+            Def::Map { ops, args, .. } => {
+                (*ops, args.iter().filter(|a| matches!(a, Operand::Node(_))).count())
+            }
+            _ => (1, 1),
+        };
+        // An array of one operand takes no more memory than its operand.
+        let fits = operands <= 1 || cluster.loads + cluster.wanted.len() + operands <= MAX_LOADS + 1;
+        fits && cluster.ops.saturating_add(ops) <= MAX_OPS
+    }
+
+    /// A kernel that may compute the array along with its own: one that needs it at every point of its space,
+    /// or one of the same shape that reads the same.
+    fn host(&mut self, id: Id, node: &Node) -> Option<usize> {
+        let flow = self.flow;
+        let needs_it = |this: &Self, k: usize| {
+            let cluster = &this.clusters[k];
+            cluster.wanted.get(&id).is_some_and(|at| at.as_slice() == std::slice::from_ref(&cluster.here))
+        };
+        let mut candidates: Vec<usize> =
+            self.readers[id].iter().copied().filter(|&k| needs_it(self, k)).collect();
+        let operands: SmallVec<[Operand; 3]> = match &node.def {
+            Def::Map { args, .. } => args.clone(),
+            Def::Reduce { of, .. } => SmallVec::from_slice(&[*of]),
+            _ => SmallVec::new(),
+        };
+        for operand in operands {
+            let Operand::Node(operand) = operand else { continue };
+            for &k in self.readers[operand].iter().take(MAX_CANDIDATES) {
+                let root = &flow.nodes[self.clusters[k].roots[0]];
+                let is_alike = root.shape.iter().filter(|&n| n != 1).eq(node.shape.iter().filter(|&n| n != 1));
+                if is_alike && !self.readers[id].contains(&k) && !candidates.contains(&k) {
+                    candidates.push(k);
+                }
+            }
+        }
+        candidates.truncate(MAX_CANDIDATES);
+        candidates.into_iter().find(|&k| self.may_host(k, id, node))
+    }
+
+    fn may_host(&mut self, k: usize, id: Id, node: &Node) -> bool {
+        let cluster = &self.clusters[k];
+        if cluster.form == Form::Blocks || cluster.roots.len() >= MAX_ROOTS || !self.has_room(k, node) {
+            return false;
+        }
+        if matches!(node.def, Def::Reduce { .. }) && !reduce::fits(node, cluster, &cluster.here) {
+            return false;
+        }
+        let here = cluster.here.clone();
+        if !self.clusters[k].reaches(node, here) {
+            return false;
+        }
+        // Whoever reads the array runs after the kernel, so the kernel must not need it to have run before.
+        let readers = self.readers[id].iter().filter(|&&h| h != k).map(|&h| Unit::Cluster(h));
+        let calls = self.calls[id].iter().map(|&c| Unit::Call(c));
+        readers.chain(calls).all(|unit| !self.order.may_need(Unit::Cluster(k), unit))
     }
 }
 
-/// What it costs to recompute an array.
-#[derive(Clone, Copy, Default)]
-struct Cost {
-    /// Operations, as if nothing before it had memory but what is given.
-    total: u32,
-    /// Whether a reader may as well compute it as load it: few operations on one loaded element.
-    is_cheap: bool,
-    /// Operations since the last array that is not cheap.
-    streak: u32,
-}
-
-fn costs(flow: &Flow) -> Vec<Cost> {
-    let mut costs: Vec<Cost> = Vec::with_capacity(flow.nodes.len());
+fn costs(flow: &Flow) -> Vec<u32> {
+    let mut has_memory = vec![false; flow.nodes.len()];
+    for &id in &flow.outputs {
+        has_memory[id] = true;
+    }
+    let mut costs: Vec<u32> = Vec::with_capacity(flow.nodes.len());
+    let of = |costs: &[u32], id: Id| if has_memory[id] { 0 } else { costs[id] };
     for node in &flow.nodes {
         let cost = match &node.def {
-            Def::Map { args, ops, .. } => {
-                let operands: SmallVec<[Cost; 3]> = args
-                    .iter()
-                    .filter_map(|arg| match arg {
-                        Operand::Node(id) => Some(costs[*id]),
-                        Operand::Literal(_) => None,
-                    })
-                    .collect();
-                let total = operands.iter().fold(*ops, |sum, cost| sum.saturating_add(cost.total));
-                let before = operands.first().map_or(0, |c| c.streak);
-                let is_cheap = *ops <= LOAD && operands.len() <= 1 && before + ops <= CHEAP;
-                Cost { total, is_cheap, streak: if is_cheap { before + ops } else { 0 } }
-            }
-            Def::View { of, .. } => costs[*of],
-            _ => Cost::default(),
+            Def::Map { args, ops, .. } => args.iter().fold(*ops, |sum, arg| match arg {
+                Operand::Node(id) => sum.saturating_add(of(&costs, *id)),
+                Operand::Literal(_) => sum,
+            }),
+            Def::View { of: operand, .. } => of(&costs, *operand),
+            _ => 0,
         };
         costs.push(cost);
     }
     costs
-}
-
-/// Whether the view repeats its operand where a loop nest in the order of the result's axes cannot keep an
-/// element while it repeats it.
-fn repeats(axes: &[AxisView], node: &Node) -> bool {
-    let followed = |axis: usize| axes.iter().any(|view| view.axis == Some(axis) && view.step != 0);
-    let walked = |axis: usize| node.shape.size(axis) > 1;
-    let last = (0..node.shape.rank()).rev().find(|&a| walked(a) && followed(a));
-    (0..node.shape.rank()).any(|a| walked(a) && !followed(a) && last.is_none_or(|last| a < last))
-}
-
-fn axes_key(axes: &[AxisView]) -> Vec<(Option<usize>, i64, i64)> {
-    axes.iter().map(|view| (view.axis, view.start, view.step)).collect()
-}
-
-fn hash(value: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    value.hash(&mut hasher);
-    hasher.finish()
 }

@@ -1,286 +1,181 @@
-//! One kernel before it is written down: loops, and the scalars computed in them.
-//!
-//! A nest computes arrays over one space of loops. It is made from the arrays to the loads, by a worklist in
-//! the order of definition (no recursion: chains are long), with one scalar for each array *and position*, so
-//! that what is shared is computed once.
+//! A kernel that is decided but not written: loops, and the scalars computed in them.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tracewell_array::{DType, Literal, Shape};
-use tracewell_graph::{AxisView, MapFn};
+use tracewell_array::{DType, Literal};
+use tracewell_graph::MapFn;
 use tracewell_kernel::Combine;
 
 use crate::classify::{Def, Flow, Id, Operand};
+use crate::cluster::{Cluster, Form, What};
 use crate::cost::LOAD;
-use crate::index::{Affine, Apart};
+use crate::index::Affine;
+use crate::loops::{LoopId, Loops};
 
-/// How often loops are split to follow views before the views get memory instead.
-const MAX_SPLITS: usize = 16;
+/// Letters of a kernel's name.
+const MAX_NAME: usize = 40;
 
 /// A scalar of a nest.
+#[derive(Clone)]
 pub(crate) enum Scalar {
     Literal(Literal),
     /// The element of an array in memory.
     Load { of: Id, at: Affine },
     /// A function of scalars before it.
-    Map { f: MapFn, args: SmallVec<[usize; 3]> },
+    Map { f: MapFn, args: SmallVec<[usize; 3]>, ops: u32 },
+    /// A scalar before it, combined over loops, outermost first.
+    Reduce { combine: Combine, loops: SmallVec<[LoopId; 2]>, body: usize },
 }
 
 /// Loops and what is computed in them.
+#[derive(Clone)]
 pub(crate) struct Nest {
-    /// Extents, outermost first; the first `kept` are independent, the others are reduced over.
-    pub(crate) extents: Vec<i64>,
-    pub(crate) kept: usize,
+    pub(crate) loops: Loops,
     /// Operands before uses.
     pub(crate) scalars: Vec<Scalar>,
-    pub(crate) combine: Option<Combine>,
+    /// What is stored in the innermost independent loop.
     pub(crate) stores: Vec<Store>,
-    /// Operations in the innermost loop.
-    pub(crate) ops: u32,
+    pub(crate) form: Form,
     /// For people: what is computed.
     pub(crate) name: String,
 }
 
 /// An array that a nest computes.
+#[derive(Clone)]
 pub(crate) struct Store {
     pub(crate) to: Id,
     pub(crate) dtype: DType,
     pub(crate) at: Affine,
-    /// The scalar, or what is reduced to it.
     pub(crate) scalar: usize,
 }
 
-/// The space of loops that computes an array, and what is read at each point of it.
-struct Space {
-    extents: Vec<i64>,
-    kept: usize,
-    combine: Option<Combine>,
-    /// Where the result is stored.
-    at: Affine,
-    /// What is read, and where.
-    root: Operand,
-    from: Affine,
-}
-
-/// The nest that computes an array. Views that cannot be followed get memory: `stored` learns of them.
-pub(crate) fn nest(flow: &Flow, id: Id, stored: &mut [bool]) -> Nest {
-    let mut space = space(flow, id);
-    let mut splits = 0;
-    loop {
-        let mut expansion = Expansion::new(flow, id, &space.extents, splits < MAX_SPLITS);
-        match expansion.scalars(space.root, &space.from, stored) {
-            Ok(scalar) => {
-                let dtype = flow.nodes[id].dtype;
-                let Expansion { scalars, ops, name, .. } = expansion;
-                return Nest {
-                    stores: vec![Store { to: id, dtype, at: space.at, scalar }],
-                    extents: space.extents,
-                    kept: space.kept,
-                    combine: space.combine,
-                    scalars,
-                    ops,
-                    name,
-                };
-            }
-            Err((of, inner)) => {
-                split(&mut space, of, inner);
-                splits += 1;
-            }
-        }
-    }
-}
-
-fn space(flow: &Flow, id: Id) -> Space {
-    let node = &flow.nodes[id];
-    let sizes = |shape: &Shape| -> Vec<i64> { shape.iter().map(|n| n as i64).collect() };
-    if let Def::Reduce { combine, axes, from, of } = &node.def {
-        let rank = from.rank();
-        let kept: Vec<usize> = (0..rank).filter(|a| !axes.contains(a)).collect();
-        let order: Vec<usize> = kept.iter().chain(axes).copied().collect();
-        let mut place = vec![0; rank];
-        order.iter().enumerate().for_each(|(l, &axis)| place[axis] = l);
-        let extents: Vec<i64> = order.iter().map(|&a| from.size(a) as i64).collect();
-        let loops: Vec<usize> = (0..kept.len()).collect();
-        return Space {
-            at: Affine::dense(&extents[..kept.len()], &loops, rank),
-            from: Affine::dense(&sizes(from), &place, rank),
-            kept: kept.len(),
-            combine: Some(*combine),
-            root: *of,
-            extents,
+/// The nest of a cluster in which everything is decided.
+pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
+    debug_assert!(cluster.wanted.is_empty(), "every array is decided");
+    let mut scalars = Scalars { all: Vec::new(), literals: FxHashMap::default() };
+    let mut known: FxHashMap<(Id, Affine), usize> = FxHashMap::default();
+    let mut name = String::new();
+    for found in cluster.found.into_iter().rev() {
+        let node = &flow.nodes[found.id];
+        let operand = |scalars: &mut Scalars, operand: Operand, at: &Affine| match operand {
+            Operand::Node(id) => known[&(id, at.clone())],
+            Operand::Literal(literal) => scalars.literal(literal),
         };
+        let scalar = match (found.what, &node.def) {
+            (What::Elsewhere(id, at), _) => known[&(id, at)],
+            (What::Load, _) => scalars.push(Scalar::Load { of: found.id, at: found.at.clone() }),
+            (What::Map, Def::Map { f, args, ops }) => {
+                name_it(&mut name, &node.name);
+                let args = args.iter().map(|&arg| operand(&mut scalars, arg, &found.at)).collect();
+                scalars.push(Scalar::Map { f: f.clone(), args, ops: *ops })
+            }
+            (What::Reduce(loops, at), Def::Reduce { combine, of, .. }) => {
+                name_it(&mut name, &node.name);
+                let body = operand(&mut scalars, *of, &at);
+                scalars.push(Scalar::Reduce { combine: *combine, loops, body })
+            }
+            (What::Fill, Def::Fill(literal)) => scalars.literal(*literal),
+            _ => unreachable!("arrays are found as what they are"),
+        };
+        known.insert((found.id, found.at), scalar);
     }
-    let extents = sizes(&node.shape);
-    let loops: Vec<usize> = (0..extents.len()).collect();
-    let at = Affine::dense(&extents, &loops, loops.len());
-    let root = match node.def {
-        Def::Fill(literal) => Operand::Literal(literal),
-        _ => Operand::Node(id),
+    if name.is_empty() {
+        name_it(&mut name, &flow.nodes[cluster.roots[0]].name);
+    }
+    let store = |&to: &Id| Store {
+        to,
+        dtype: flow.nodes[to].dtype,
+        at: cluster.here.clone(),
+        scalar: known[&(to, cluster.here.clone())],
     };
-    Space { from: at.clone(), at, kept: loops.len(), combine: None, root, extents }
+    let stores = cluster.roots.iter().map(store).collect();
+    Nest { stores, loops: cluster.loops, scalars: scalars.all, form: cluster.form, name }
 }
 
-/// Makes two loops of one, the inner one of `inner` iterations.
-fn split(space: &mut Space, of: usize, inner: i64) {
-    space.extents[of] /= inner;
-    space.extents.insert(of + 1, inner);
-    space.kept += usize::from(of < space.kept);
-    for affine in [&mut space.at, &mut space.from] {
-        let c = affine.coefficients[of];
-        affine.coefficients[of] = c * inner;
-        affine.coefficients.insert(of + 1, c);
-    }
-}
-
-struct Expansion<'a> {
-    flow: &'a Flow,
-    id: Id,
-    extents: &'a [i64],
-    may_split: bool,
-    scalars: Vec<Scalar>,
-    ops: u32,
-    name: String,
-}
-
-/// What an array at a position turned out to be.
-enum Found {
-    Load,
-    Map,
-    /// Another array elsewhere.
-    At(Id, Affine),
-}
-
-type Key = (Id, Affine);
-
-impl<'a> Expansion<'a> {
-    fn new(flow: &'a Flow, id: Id, extents: &'a [i64], may_split: bool) -> Expansion<'a> {
-        Expansion { flow, id, extents, may_split, scalars: Vec::new(), ops: 0, name: String::new() }
-    }
-
-    /// The scalars that compute `root` at a position; an error names a loop to split and where.
-    fn scalars(&mut self, root: Operand, at: &Affine, stored: &mut [bool]) -> Result<usize, (usize, i64)> {
-        let root = match root {
-            Operand::Node(id) => id,
-            Operand::Literal(literal) => {
-                self.name_it(self.id);
-                self.scalars.push(Scalar::Literal(literal));
-                return Ok(0);
-            }
-        };
-        let found = self.find((root, at.clone()), stored)?;
-        let mut known: FxHashMap<Key, usize> = FxHashMap::default();
-        for (key, found) in found.into_iter().rev() {
-            let scalar = match found {
-                Found::At(id, at) => known[&(id, at)],
-                Found::Load => {
-                    self.ops += LOAD;
-                    self.push(Scalar::Load { of: key.0, at: key.1.clone() })
-                }
-                Found::Map => self.map(&key, &known),
-            };
-            known.insert(key, scalar);
+/// Kernels are named by the first primitives in them.
+fn name_it(name: &mut String, primitive: &str) {
+    if name.len() < MAX_NAME {
+        if !name.is_empty() {
+            name.push('_');
         }
-        if matches!(self.flow.nodes[self.id].def, Def::Reduce { .. }) {
-            self.name_it(self.id);
+        name.push_str(primitive);
+        while name.len() > MAX_NAME {
+            name.pop();
         }
-        Ok(known[&(root, at.clone())])
     }
+}
 
-    fn map(&mut self, key: &Key, known: &FxHashMap<Key, usize>) -> usize {
-        let Def::Map { f, args, ops } = &self.flow.nodes[key.0].def else {
-            unreachable!("only functions are found as such")
-        };
-        let args = args
-            .iter()
-            .map(|arg| match arg {
-                Operand::Node(id) => known[&(*id, key.1.clone())],
-                Operand::Literal(literal) => self.push(Scalar::Literal(*literal)),
-            })
-            .collect();
-        self.ops = self.ops.saturating_add(*ops);
-        self.name_it(key.0);
-        self.push(Scalar::Map { f: f.clone(), args })
-    }
+struct Scalars {
+    all: Vec<Scalar>,
+    literals: FxHashMap<Literal, usize>,
+}
 
+impl Scalars {
     fn push(&mut self, scalar: Scalar) -> usize {
-        self.scalars.push(scalar);
-        self.scalars.len() - 1
+        self.all.push(scalar);
+        self.all.len() - 1
     }
 
-    /// Kernel names are the first primitives in them.
-    fn name_it(&mut self, id: Id) {
-        if self.name.len() < 40 {
-            let bar = if self.name.is_empty() { "" } else { "_" };
-            self.name = format!("{}{bar}{}", self.name, self.flow.nodes[id].name);
-            // Names are ASCII identifiers; a user's may not be.
-            while self.name.len() > 40 {
-                self.name.pop();
+    fn literal(&mut self, literal: Literal) -> usize {
+        if let Some(&known) = self.literals.get(&literal) {
+            return known;
+        }
+        let new = self.push(Scalar::Literal(literal));
+        self.literals.insert(literal, new);
+        new
+    }
+}
+
+impl Nest {
+    /// Every access.
+    pub(crate) fn accesses(&self) -> impl Iterator<Item = &Affine> {
+        let loads = self.scalars.iter().filter_map(|scalar| match scalar {
+            Scalar::Load { at, .. } => Some(at),
+            _ => None,
+        });
+        loads.chain(self.stores.iter().map(|store| &store.at))
+    }
+
+    /// Changes every access.
+    pub(crate) fn each_access(&mut self, mut f: impl FnMut(&mut Affine)) {
+        for scalar in &mut self.scalars {
+            if let Scalar::Load { at, .. } = scalar {
+                f(at);
             }
+        }
+        for store in &mut self.stores {
+            f(&mut store.at);
         }
     }
 
-    /// Every array at every position that is needed, each before its operands.
-    fn find(&self, root: Key, stored: &mut [bool]) -> Result<Vec<(Key, Found)>, (usize, i64)> {
-        let mut wanted: BTreeMap<Id, Vec<Affine>> = BTreeMap::new();
-        let mut seen: FxHashSet<Key> = FxHashSet::default();
-        let mut found = Vec::new();
-        let mut want = |wanted: &mut BTreeMap<Id, Vec<Affine>>, id: Id, at: &Affine| {
-            if seen.insert((id, at.clone())) {
-                wanted.entry(id).or_default().push(at.clone());
-            }
-        };
-        want(&mut wanted, root.0, &root.1);
-        while let Some((id, positions)) = wanted.pop_last() {
-            let node = &self.flow.nodes[id];
-            for at in positions {
-                let is_own = id == self.id;
-                let what = match &node.def {
-                    _ if stored[id] && !is_own => Found::Load,
-                    Def::Map { args, .. } => {
-                        for arg in args {
-                            if let Operand::Node(arg) = arg {
-                                want(&mut wanted, *arg, &at);
-                            }
-                        }
-                        Found::Map
-                    }
-                    Def::View { axes, from, of } => match self.follow(axes, from, &node.shape, &at) {
-                        Ok(there) => {
-                            want(&mut wanted, *of, &there);
-                            Found::At(*of, there)
-                        }
-                        Err(Apart::Split { of, inner }) if self.may_split => return Err((of, inner)),
-                        Err(_) => {
-                            debug_assert!(!is_own, "loops over an array's own axes take it apart");
-                            stored[id] = true;
-                            Found::Load
-                        }
-                    },
-                    _ => {
-                        debug_assert!(node.is_given() && !is_own, "{} must have memory", node.name);
-                        stored[id] = true;
-                        Found::Load
-                    }
-                };
-                found.push(((id, at), what));
-            }
+    /// For each scalar, the innermost loop it depends on: where it is computed.
+    pub(crate) fn homes(&self) -> Vec<Option<LoopId>> {
+        let mut homes: Vec<Option<LoopId>> = Vec::with_capacity(self.scalars.len());
+        for scalar in &self.scalars {
+            let innermost = match scalar {
+                Scalar::Literal(_) => None,
+                Scalar::Load { at, .. } => at.innermost(&self.loops),
+                Scalar::Map { args, .. } => self.loops.innermost(args.iter().filter_map(|&a| homes[a])),
+                Scalar::Reduce { loops, .. } => self.loops.parent(loops[0]),
+            };
+            homes.push(self.loops.home(innermost));
         }
-        Ok(found)
+        homes
     }
 
-    /// The position in a view's operand of what is at this position in the view.
-    fn follow(&self, axes: &[AxisView], from: &Shape, to: &Shape, at: &Affine) -> Result<Affine, Apart> {
-        let index = at.axes(to, self.extents)?;
-        let mut there = Affine::constant(0, self.extents.len());
-        for (view, stride) in axes.iter().zip(from.strides()) {
-            let stride = stride as i64;
-            there.offset += stride * view.start;
-            if let Some(axis) = view.axis {
-                there.add(stride * view.step, &index[axis]);
-            }
+    /// Operations in all: each as often as its home runs.
+    pub(crate) fn work(&self) -> f64 {
+        let homes = self.homes();
+        let mut work = 0.0;
+        for (scalar, &home) in self.scalars.iter().zip(&homes) {
+            work += match scalar {
+                Scalar::Literal(_) => 0.0,
+                Scalar::Load { .. } => f64::from(LOAD) * self.loops.trips(home),
+                Scalar::Map { ops, .. } => f64::from(*ops) * self.loops.trips(home),
+                Scalar::Reduce { loops, .. } => self.loops.trips(loops.last().copied()),
+            };
         }
-        Ok(there)
+        let points = self.loops.trips(self.loops.each.last().copied());
+        work + points * f64::from(LOAD) * self.stores.len() as f64
     }
 }

@@ -8,32 +8,30 @@ use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step};
 use crate::Options;
 use crate::buffers::place;
 use crate::classify::{Def, Flow, Id};
+use crate::cluster::Cluster;
 use crate::collapse::collapse;
-use crate::cost;
 use crate::emit::{Emitted, emit};
-use crate::nest::{Nest, nest};
+use crate::materialise::Plan;
+use crate::nest::nest;
+use crate::order::Unit;
 
 /// Makes the program of a flow.
-pub(crate) fn program(name: &str, flow: &Flow, stored: &mut [bool], _options: &Options) -> Program {
-    // From the results to the inputs: making a nest may find that an array before it needs memory.
-    let mut nests: Vec<Option<Nest>> = (0..flow.nodes.len()).map(|_| None).collect();
-    for id in (0..flow.nodes.len()).rev() {
-        if stored[id] && !flow.nodes[id].is_given() && flow.nodes[id].len() > 0 {
-            nests[id] = Some(nest(flow, id, stored));
-        }
-    }
-    let (mut slots, of) = slots(flow, stored);
+pub(crate) fn program(name: &str, flow: &Flow, plan: Plan, _options: &Options) -> Program {
+    let (mut slots, of) = slots(flow, &plan.stored);
     let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
-    for (id, nest) in nests.into_iter().enumerate() {
-        if let Some(mut nest) = nest {
-            collapse(&mut nest);
-            steps.launch(flow, &nest);
-        } else if let Def::Call { call, out: 0 } = flow.nodes[id].def
-            && stored[id]
-        {
-            let call = &flow.calls[call];
-            let slots = call.operands.iter().chain(&call.results).map(|&a| steps.slot(a)).collect();
-            steps.steps.push(Step::Call { call: call.call.clone(), slots });
+    let mut clusters: Vec<Option<Cluster>> = plan.clusters.into_iter().map(Some).collect();
+    for unit in plan.units {
+        match unit {
+            Unit::Cluster(k) => {
+                let mut nest = nest(flow, clusters[k].take().expect("each kernel runs once"));
+                collapse(&mut nest);
+                steps.launch(emit(flow, &nest));
+            }
+            Unit::Call(call) => {
+                let call = &flow.calls[call];
+                let slots = call.operands.iter().chain(&call.results).map(|&a| steps.slot(a)).collect();
+                steps.steps.push(Step::Call { call: call.call.clone(), slots });
+            }
         }
     }
     let results = flow.outputs.iter().map(|&id| steps.slot(id)).collect();
@@ -77,11 +75,9 @@ impl Steps {
         self.of[id].expect("arrays that are used have memory")
     }
 
-    fn launch(&mut self, flow: &Flow, nest: &Nest) {
-        let Emitted { kernel, arrays, sizes } = emit(flow, nest);
+    fn launch(&mut self, emitted: Emitted) {
+        let Emitted { kernel, arrays, sizes, cost } = emitted;
         let slots = arrays.iter().map(|&id| self.slot(id)).collect();
-        let inner = nest.extents.iter().skip(1).map(|&n| n as f64).product();
-        let cost = cost::iteration(inner, nest.ops);
         let kernel = self.kernel(kernel);
         self.steps.push(Step::Launch { kernel, slots, sizes, cost });
     }

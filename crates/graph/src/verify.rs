@@ -103,6 +103,7 @@ impl Verifier {
     }
 
     fn graph(&mut self, graph: &Graph) {
+        let errors = self.errors.len();
         let mut scope = Scope { graph, defined: vec![false; graph.types.len()], count: 0 };
         for &var in &graph.inputs {
             self.define(Line::Signature, &mut scope, var);
@@ -113,7 +114,8 @@ impl Verifier {
         for output in &graph.outputs {
             self.operand(Line::Return, &scope, output);
         }
-        if scope.count != graph.types.len() {
+        // Where the numbering is wrong, the count follows from that.
+        if scope.count != graph.types.len() && self.errors.len() == errors {
             let (count, types) = (scope.count, graph.types.len());
             self.error(Line::Return, format!("{count} variables are defined, but {types} have a type"));
         }
@@ -177,7 +179,8 @@ impl Verifier {
         let name = equation.prim.name();
         if results.len() != equation.outputs.len() {
             let (found, want) = (equation.outputs.len(), results.len());
-            self.error(line, format!("`{name}` has {want} results, found {found}"));
+            let s = if want == 1 { "" } else { "s" };
+            self.error(line, format!("`{name}` gives {want} result{s}, found {found}"));
         }
         for (var, result) in equation.outputs.iter().zip(results) {
             if let Some(ty) = scope.graph.types.get(var.0 as usize).filter(|ty| *ty != result) {

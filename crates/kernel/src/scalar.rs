@@ -1,7 +1,7 @@
 //! What every scalar operation means: the reference that generated code is measured against.
 //!
-//! [`eval`] is the rule beside each variant of [`Op`] and nothing more. It is total, as the operations are: the
-//! only panics are for operands that [`Op::result`] refuses.
+//! [`eval`] is the rule beside each variant of [`Op`] and nothing more. It is total, as the operations are:
+//! the only panics are for operands that [`Op::result`] refuses.
 
 use tracewell_array::{DType, Element, Literal};
 
@@ -79,7 +79,8 @@ trait Operand: Element {
     fn eval(op: Op, args: &[Literal]) -> Literal;
 }
 
-/// Integers. `$abs` and `$beyond` (a right shift by the width or more) are what differs between signed and unsigned types.
+/// Integers. `$abs` and `$beyond` (a right shift by the width or more) are what differs between signed and
+/// unsigned types.
 macro_rules! integer {
     ($t:ident, $unsigned:ident, abs: $abs:expr, beyond: $beyond:expr) => {
         impl Operand for $t {

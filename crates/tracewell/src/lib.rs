@@ -42,6 +42,7 @@ pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
 pub use static_arg::Static;
+pub use tracewell_macros::{Static, Tree, jit, jitted};
 pub use tracewell_array::{DType, Element, Shape};
 pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_trace::{Error, ErrorKind};
@@ -60,7 +61,7 @@ pub mod prelude {
     pub use crate::tree;
     pub use crate::{
         DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, jit, jvp, linearize, lower,
-        stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+        jitted, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
     };
 }
 

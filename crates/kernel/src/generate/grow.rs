@@ -60,9 +60,11 @@ impl Grower {
         let (rows, cols) = (rng.pick(&[0, 1, 1, 2, 3, 7, 17]), rng.pick(&[0, 1, 2, 5, 16, 33, 70]));
         let (lens, sizes, inputs, loads, scope, columns) = Default::default();
         let (extents, table) = ([Size::Const(0); 2], BufferId(0));
+        // Many without nests, which are the ones that vectorise.
+        let left = rng.pick(&[0, 0, 1, 3, 8]);
         #[rustfmt::skip]
         return Grower {
-            rng, lens, sizes, inputs, types, rows, cols, extents, loads, table, scope, row: None, columns, work: 1, left: 8,
+            rng, lens, sizes, inputs, types, rows, cols, extents, loads, table, scope, row: None, columns, work: 1, left,
         };
     }
 

@@ -1,7 +1,7 @@
 //! Exponentials.
 //!
-//! `e^x = 2^k e^r` with `k = round(x / ln 2)` and `|r| <= ln 2 / 2`: the product `k ln 2` is subtracted in two
-//! parts, the first exactly, and `e^r = 1 + r + r² q(r)` with a polynomial `q`.
+//! `e^x = 2^k e^r` with `k = round(x / ln 2)` and `|r| <= ln 2 / 2`: the product `k ln 2` is subtracted in
+//! two parts, the first exactly, and `e^r = 1 + r + r² q(r)` with a polynomial `q`.
 
 use std::f64::consts::LOG2_E;
 
@@ -45,7 +45,7 @@ const EXP2_F32: [f64; 6] = [
 
 /// `q` of `2^r = 1 + r q(r)` for `f64`: relative error 2^-59.
 const EXP2_F64: [f64; 12] = [
-    0.6931471805599453,
+    std::f64::consts::LN_2,
     0.2402265069591007,
     0.05550410866482337,
     0.00961812910763025,
@@ -63,8 +63,10 @@ const EXP2_F64: [f64; 12] = [
 pub(super) struct Reduced {
     /// `k` in both forms of [`Math::round`].
     pub(super) k: (Value, Value),
-    /// `r`, and what rounding it lost.
-    pub(super) r: Pair,
+    /// `x` less `k` times the first part of `ln 2`, exact.
+    exact: Value,
+    /// `exact` less `k` times the second part, rounded.
+    pub(super) r: Value,
     /// `r² q(r)`
     pub(super) tail: Value,
 }
@@ -72,15 +74,20 @@ pub(super) struct Reduced {
 impl Math<'_> {
     /// The reduction, for an `x` that is clamped to where `2^k` makes sense.
     pub(super) fn exp_reduce(&mut self, x: Value) -> Reduced {
-        let (shifted, k) = self.round(x, LOG2_E);
-        let ln2 = self.split(LN_2);
-        let exact = self.fnma(k, ln2.hi, x);
-        let r = self.fnma(k, ln2.lo, exact);
-        let lost = self.sub(exact, r);
-        let lost = self.fnma(k, ln2.lo, lost);
+        let k = self.round(x, LOG2_E);
+        let ln2 = self.split(LN_2.negated());
+        let exact = self.fma(k.1, ln2.hi, x);
+        let r = self.fma(k.1, ln2.lo, exact);
         let q = self.poly_of(r, &EXP_F32, &EXP_F64);
         let square = self.mul(r, r);
-        Reduced { k: (shifted, k), r: Pair { hi: r, lo: lost }, tail: self.mul(square, q) }
+        Reduced { k, exact, r, tail: self.mul(square, q) }
+    }
+
+    /// What rounding `r` lost.
+    pub(super) fn exp_lost(&mut self, reduced: &Reduced) -> Value {
+        let ln2 = self.split(LN_2.negated());
+        let lost = self.sub(reduced.exact, reduced.r);
+        self.fma(reduced.k.1, ln2.lo, lost)
     }
 
     /// `x` where the exponential neither overflows nor underflows by much, else the nearest such number.
@@ -92,24 +99,27 @@ impl Math<'_> {
 
     pub(super) fn exp(&mut self, x: Value) -> Value {
         let x = self.exp_clamp(x);
-        let Reduced { k, r, tail } = self.exp_reduce(x);
+        let Reduced { k, r, tail, .. } = self.exp_reduce(x);
         let one = self.c(1.0);
-        let p = self.add(r.hi, tail);
+        let p = self.add(r, tail);
         let p = self.add(one, p);
         self.ldexp(p, k)
     }
 
-    /// `e^x` of a clamped sum, as a number near 1 with its rounding error and the `k` of the power of two.
+    /// `e^x` of a clamped sum, as a number near 1 in two parts and the `k` of the power of two. The low part
+    /// is up to a tenth of the high part.
     pub(super) fn exp_parts(&mut self, x: Pair) -> (Pair, (Value, Value)) {
-        let Reduced { k, r, tail } = self.exp_reduce(x.hi);
+        let reduced = self.exp_reduce(x.hi);
+        let lost = self.exp_lost(&reduced);
+        let Reduced { k, r, tail, .. } = reduced;
         let one = self.c(1.0);
-        let sum = self.fast_two_sum(one, r.hi);
-        let small = self.add(r.lo, x.lo);
+        let sum = self.fast_two_sum(one, r);
+        let small = self.add(lost, x.lo);
         // e^(r + small) = e^r + e^r small.
         let about = self.add(sum.hi, tail);
         let small = self.fma(small, about, sum.lo);
         let p = self.add(tail, small);
-        (self.fast_two_sum(sum.hi, p), k)
+        (Pair { hi: sum.hi, lo: p }, k)
     }
 
     /// `e^x - 1` for `x` clamped by the caller to where `2^k` is normal. The low part is up to a tenth of the
@@ -131,13 +141,14 @@ impl Math<'_> {
 
     /// `power (1 + r + tail) - scale` for `power = 2^k scale`: the large parts first.
     fn expm1_scaled(&mut self, reduced: Reduced, power: Value, scale: f64) -> Pair {
+        let lost = self.exp_lost(&reduced);
         let Reduced { r, tail, .. } = reduced;
         let scale = self.c(scale);
         // Zero, or at least as large as the other part: the sum is exact.
         let whole = self.sub(power, scale);
-        let part = self.mul(power, r.hi);
+        let part = self.mul(power, r);
         let sum = self.fast_two_sum(whole, part);
-        let tail = self.add(r.lo, tail);
+        let tail = self.add(lost, tail);
         Pair { hi: sum.hi, lo: self.fma(power, tail, sum.lo) }
     }
 }
@@ -178,7 +189,8 @@ pub fn expm1(b: &mut KernelBuilder, x: Value) -> Value {
     m.select(tiny, x, y)
 }
 
-/// `1 / (1 + e^-x)`, at most 1.5 ulp: from `e^-|x|`, which cannot overflow, with the rounding of the sum undone.
+/// `1 / (1 + e^-x)`, at most 2 ulp: from `e^-|x|`, which cannot overflow, with the rounding of the sum
+/// undone.
 pub fn logistic(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);

@@ -101,6 +101,14 @@ impl<'a> Math<'a> {
         self.b.op(Op::Sqrt, &[x])
     }
 
+    pub(super) fn floor(&mut self, x: Value) -> Value {
+        self.b.op(Op::Floor, &[x])
+    }
+
+    pub(super) fn round_even(&mut self, x: Value) -> Value {
+        self.b.op(Op::RoundEven, &[x])
+    }
+
     pub(super) fn trunc(&mut self, x: Value) -> Value {
         self.b.op(Op::Trunc, &[x])
     }
@@ -233,10 +241,21 @@ impl<'a> Math<'a> {
     /// This is how a float becomes an integer without a conversion: those of `f64` do not vectorise.
     /// `|x * factor|` must stay below half of `2^significand`.
     pub(super) fn round(&mut self, x: Value, factor: f64) -> (Value, Value) {
-        let magic = self.pick(12_582_912.0, 6_755_399_441_055_744.0);
-        let (factor, magic) = (self.c(factor), self.c(magic));
-        let shifted = self.fma(x, factor, magic);
+        let shifted = self.shift(x, factor);
+        let magic = self.magic();
         (shifted, self.sub(shifted, magic))
+    }
+
+    /// The first form of [`Math::round`] alone.
+    fn shift(&mut self, x: Value, factor: f64) -> Value {
+        let (factor, magic) = (self.c(factor), self.magic());
+        self.fma(x, factor, magic)
+    }
+
+    /// `1.5 * 2^significand`: the sum with a smaller number has a last place of 1.
+    fn magic(&mut self) -> Value {
+        let magic = self.pick(12_582_912.0, 6_755_399_441_055_744.0);
+        self.c(magic)
     }
 
     /// `2^k` for the first result of [`Math::round`]; `k` must be the exponent of a normal number.
@@ -258,7 +277,7 @@ impl<'a> Math<'a> {
     ///
     /// Two steps of about `k / 2`, so that the result may be subnormal or overflow.
     pub(super) fn ldexp(&mut self, x: Value, (shifted, k): (Value, Value)) -> Value {
-        let (half, _) = self.round(k, 0.5);
+        let half = self.shift(k, 0.5);
         let (bits, half_bits) = (self.bits(shifted), self.bits(half));
         let rest = self.sub(bits, half_bits);
         let first = self.exp2_int(half);
@@ -340,6 +359,12 @@ impl Split {
         let (hi, lo) = (f64::from_bits(hi), f64::from_bits(lo));
         let narrow = hi as f32 as f64;
         Split { narrow: (narrow, hi - narrow), wide: (hi, lo) }
+    }
+
+    /// The negated constant, for subtraction by fused multiply-add.
+    pub(super) const fn negated(self) -> Split {
+        let Split { narrow, wide } = self;
+        Split { narrow: (-narrow.0, -narrow.1), wide: (-wide.0, -wide.1) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Hyperbolic functions and their inverses.
 //!
-//! From exponential and logarithm with arguments or results in two parts; odd functions that would cancel near
-//! zero have a polynomial there.
+//! From exponential and logarithm with arguments or results in two parts; odd functions that would cancel
+//! near zero have a polynomial there.
 
 use super::exp::Reduced;
 use super::float::{LN_2, Math, Pair};
@@ -9,12 +9,8 @@ use crate::build::KernelBuilder;
 use crate::ir::Value;
 
 /// `sinh x = x + x³ p(x²)` below 1, for `f32`: relative error 2^-31.
-const SINH_F32: [f64; 4] = [
-    0.1666666716337204,
-    0.00833331048488617,
-    0.0001984289410756901,
-    2.7822304673463805e-06,
-];
+const SINH_F32: [f64; 4] =
+    [0.1666666716337204, 0.00833331048488617, 0.0001984289410756901, 2.7822304673463805e-06];
 
 /// `sinh x = x + x³ p(x²)` below 1, for `f64`: relative error 2^-61.
 const SINH_F64: [f64; 7] = [
@@ -61,18 +57,21 @@ impl Math<'_> {
         self.fma(cube, p, x)
     }
 
-    /// `e^x / 4` in two parts and `e^-x / 4`, for `x >= 0`: the quarter does not overflow where sinh does not.
+    /// `e^x / 4` in two parts and `e^-x / 4`, for `x >= 0`: the quarter does not overflow where sinh does
+    /// not.
     fn exp_quarters(&mut self, x: Value) -> (Pair, Value) {
         // Above the point of overflow, below that where 2^(k-2) is infinite.
         let limit = self.pick(89.7, 710.8);
         let x = self.at_most(x, limit);
-        let Reduced { k, r, tail } = self.exp_reduce(x);
+        let reduced = self.exp_reduce(x);
+        let lost = self.exp_lost(&reduced);
+        let Reduced { k, r, tail, .. } = reduced;
         let (bits, two) = (self.bits(k.0), self.int(2));
         let bits = self.sub(bits, two);
         let power = self.exp2_bits(bits);
         let one = self.c(1.0);
-        let sum = self.fast_two_sum(one, r.hi);
-        let lo = self.add(sum.lo, r.lo);
+        let sum = self.fast_two_sum(one, r);
+        let lo = self.add(sum.lo, lost);
         let lo = self.add(lo, tail);
         let p = self.fast_two_sum(sum.hi, lo);
         let hi = self.mul(power, p.hi);
@@ -142,7 +141,8 @@ pub fn cosh(b: &mut KernelBuilder, x: Value) -> Value {
     m.add(y, y)
 }
 
-/// `asinh x`, at most 1.5 ulp: an odd polynomial below ½, else `ln(|x| + √(x² + 1))` with both roundings undone.
+/// `asinh x`, at most 1.5 ulp: an odd polynomial below ½, else `ln(|x| + √(x² + 1))` with both roundings
+/// undone.
 pub fn asinh(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);

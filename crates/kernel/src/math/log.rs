@@ -22,11 +22,7 @@ const LOG_F64: [f64; 7] = [
 ];
 
 /// `2 atanh s = 2s + s³ (2/3 + s² p(s²))` for `f32`: relative error 2^-36.
-const POW_F32: [f64; 3] = [
-    0.40000152587890625,
-    0.2854708731174469,
-    0.2341979593038559,
-];
+const POW_F32: [f64; 3] = [0.40000152587890625, 0.2854708731174469, 0.2341979593038559];
 
 /// `2 atanh s = 2s + s³ (2/3 + s² p(s²))` for `f64`: relative error 2^-66.
 const POW_F64: [f64; 7] = [
@@ -229,7 +225,8 @@ pub fn pow(b: &mut KernelBuilder, x: Value, y: Value) -> Value {
     let inside = m.same(clamped, exponent.hi);
     let lo = m.select(inside, lo, zero);
     let (z, k) = m.exp_parts(Pair { hi: clamped, lo });
-    let z = m.ldexp(z.hi, k);
+    let z = m.join(z);
+    let z = m.ldexp(z, k);
     // 1^y and x^0 are 1 even for NaN and infinities.
     let one = m.c(1.0);
     let unit = m.equals(magnitude, 1.0);

@@ -1,4 +1,4 @@
-//! Roots and special functions.
+//! Roots and error functions.
 
 use super::float::Math;
 use super::log::Parts;
@@ -68,7 +68,8 @@ const ERF_TAIL_F64: [f64; 20] = [
     1.7171595828662632e-13,
 ];
 
-/// `e^(x²) erfc x = p((x - K) / (x + K)) / (x + K)` from ¾ to 10 with `K` = 2.5, for `f32`: relative error 2^-30.
+/// `e^(x²) erfc x = p((x - K) / (x + K)) / (x + K)` from ¾ to 10 with `K` = 2.5, for `f32`: relative error
+/// 2^-30.
 const ERFC_F32: [f64; 9] = [
     1.0540318489074707,
     -0.8046518564224243,
@@ -81,7 +82,8 @@ const ERFC_F32: [f64; 9] = [
     0.0006262791575863957,
 ];
 
-/// `e^(x²) erfc x = p((x - K) / (x + K)) / (x + K)` from ¾ to 27 with `K` = 4, for `f64`: relative error 2^-60.
+/// `e^(x²) erfc x = p((x - K) / (x + K)) / (x + K)` from ¾ to 27 with `K` = 4, for `f64`: relative error
+/// 2^-60.
 const ERFC_F64: [f64; 22] = [
     1.095995661000491,
     -0.976548729080882,
@@ -110,14 +112,113 @@ const ERFC_F64: [f64; 22] = [
 /// What the first coefficient lost by rounding, for each type.
 const ERFC_LOW: (f64, f64) = (-2.900752965099035e-08, 5.767196194752589e-17);
 
-/// `(1 + f)^(-1/3)` for `1 + f` between `√½` and `√2`, for `f32`: relative error 2^-14.
-const RCBRT_F32: [f64; 5] = [
-    0.9999765753746033,
-    -0.33290067315101624,
-    0.22436100244522095,
-    -0.1889186054468155,
-    0.12839055061340332,
+/// `erf⁻¹ x = x p(w - 2.5)` with `w = -ln(1 - x²)` up to 5, for `f32`: relative error 2^-27.
+const ERF_INV_F32: [f64; 10] = [
+    1.5014094114303589,
+    0.24664027988910675,
+    -0.004177388269454241,
+    -0.00125274364836514,
+    0.0002183457836508751,
+    -4.962077582604252e-06,
+    -3.4631134440132882e-06,
+    4.65852110664855e-07,
+    2.327031189963691e-08,
+    -8.765055348192163e-09,
 ];
+
+/// `erf⁻¹ x = x p(√w - 3)` with `w` from 5, for `f32`: relative error 2^-26.
+const ERF_INV_TAIL_F32: [f64; 10] = [
+    2.832976818084717,
+    1.0016748905181885,
+    0.009445231407880783,
+    -0.00763686140999198,
+    0.005687402561306953,
+    -0.0035992444027215242,
+    0.0014841624069958925,
+    -5.3930121794110164e-05,
+    -0.0003090400423388928,
+    0.00011432762403273955,
+];
+
+/// `erf⁻¹ x = x p(w - 3.125)` with `w = -ln(1 - x²)` up to 6.25, for `f64`: relative error 2^-58.
+const ERF_INV_F64: [f64; 25] = [
+    1.6536545626831027,
+    0.24015818242558834,
+    -0.006033670871426997,
+    -0.0007407025341545653,
+    0.00018673420802052987,
+    -1.3882523394165599e-05,
+    -1.3654691772600304e-06,
+    4.2347881707769656e-07,
+    -2.907038990426175e-08,
+    -4.112660610864359e-09,
+    1.0512225747223893e-09,
+    -5.414296082428987e-11,
+    -1.2978508085360116e-11,
+    2.6305076874426593e-12,
+    -8.07917111844154e-14,
+    -4.0016699628375734e-14,
+    6.533104439537455e-15,
+    -3.977944866616752e-17,
+    -1.2341876003767498e-16,
+    1.5537629782386027e-17,
+    6.93319561688623e-19,
+    -3.4843479900971134e-19,
+    1.6642896864439213e-20,
+    3.2131346506143896e-21,
+    -3.02136004542518e-22,
+];
+
+/// `erf⁻¹ x = x p(√w - 3.25)` with `w` from 6.25 to 16, for `f64`: relative error 2^-55.
+const ERF_INV_TAIL_F64: [f64; 20] = [
+    3.0838856104922208,
+    1.005258967694166,
+    0.005370914553575021,
+    -0.003751208508275811,
+    0.002491442096804616,
+    -0.0016882755338817773,
+    0.000953289367312225,
+    -0.00035503783561819795,
+    2.403122143060525e-05,
+    6.82872821192161e-05,
+    -4.7318786708708056e-05,
+    1.2464298141232471e-05,
+    2.9250908631019063e-06,
+    -3.983750030918924e-06,
+    1.499908258713588e-06,
+    -3.073160507357328e-08,
+    -2.725452899231692e-07,
+    1.3429906221222883e-07,
+    1.1967378771622463e-09,
+    -1.6300184011298334e-08,
+];
+
+/// `erf⁻¹ x = x p(√w - 5)` with `w` from 16, for `f64`: relative error 2^-57.
+const ERF_INV_END_F64: [f64; 19] = [
+    4.849906401408584,
+    1.0103004648645455,
+    -0.0001387193183809741,
+    -0.00021503011983103906,
+    7.599527811744617e-05,
+    -1.9681770650192075e-05,
+    4.52605232731483e-06,
+    -9.930297444903e-07,
+    2.290537790330238e-07,
+    -6.755481505278856e-08,
+    2.9016027064132738e-08,
+    -1.5258059013183246e-08,
+    7.825647370973993e-09,
+    -3.4676894839066986e-09,
+    1.3120504884704381e-09,
+    -4.398755331562326e-10,
+    7.155354802417717e-11,
+    4.3465158570868304e-11,
+    -2.0806245259102366e-11,
+];
+
+/// `(1 + f)^(-1/3)` for `1 + f` between `√½` and `√2`, for `f32`: relative error 2^-14.
+const RCBRT_F32: [f64; 5] =
+    [0.9999765753746033, -0.33290067315101624, 0.22436100244522095, -0.1889186054468155, 0.12839055061340332];
 
 /// `(1 + f)^(-1/3)` for `1 + f` between `√½` and `√2`, for `f64`: relative error 2^-22.
 const RCBRT_F64: [f64; 8] = [
@@ -131,8 +232,8 @@ const RCBRT_F64: [f64; 8] = [
     -0.08194714288785994,
 ];
 
-/// The error function, at most 1.5 ulp: an odd polynomial below 1, above it `1 - e^-p(|x|)`, which needs fewer digits
-/// of `p` the larger `|x|` is.
+/// The error function, at most 1.5 ulp: an odd polynomial below 1, above it `1 - e^-p(|x|)`, which needs
+/// fewer digits of `p` the larger `|x|` is.
 pub fn erf(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let square = m.mul(x, x);
@@ -146,7 +247,7 @@ pub fn erf(b: &mut KernelBuilder, x: Value) -> Value {
     let p = m.neg(p);
     let reduced = m.exp_reduce(p);
     let power = m.exp2_int(reduced.k.0);
-    let e = m.add(reduced.r.hi, reduced.tail);
+    let e = m.add(reduced.r, reduced.tail);
     let e = m.fma(power, e, power);
     let one = m.c(1.0);
     let large = m.sub(one, e);
@@ -157,7 +258,8 @@ pub fn erf(b: &mut KernelBuilder, x: Value) -> Value {
 }
 
 /// `1 - erf x`, at most 2 ulp: below ¾ from the polynomial of `erf`; above it `e^-x²` times a polynomial in
-/// `(x - K) / (x + K)` over `x + K`, everything but the small terms in two parts; `2 - erfc |x|` for negative `x`.
+/// `(x - K) / (x + K)` over `x + K`, everything but the small terms in two parts; `2 - erfc |x|` for negative
+/// `x`.
 pub fn erfc(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let (one, two) = (m.c(1.0), m.c(2.0));
@@ -206,6 +308,7 @@ impl Math<'_> {
         let negated = self.neg(x);
         let square = self.two_product(negated, x);
         let (e, k) = self.exp_parts(square);
+        let e = self.fast_two_sum(e.hi, e.lo);
         let product = self.product(e, p);
         let y = self.quotient(product, denominator);
         let y = self.join(y);
@@ -221,8 +324,8 @@ pub fn rsqrt(b: &mut KernelBuilder, x: Value) -> Value {
     m.div(one, root)
 }
 
-/// The cube root, at most 1 ulp: `|x| = 2^(3q + r) m`; a polynomial for `m^(-1/3)`, a step of cubic convergence, and
-/// a last step for the root itself, whose residual is computed exactly.
+/// The cube root, at most 1 ulp: `|x| = 2^(3q + r) m`; a polynomial for `m^(-1/3)`, a step of cubic
+/// convergence, and a last step for the root itself, whose residual is computed exactly.
 pub fn cbrt(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
@@ -268,4 +371,36 @@ pub fn cbrt(b: &mut KernelBuilder, x: Value) -> Value {
     let root = m.select(positive, root, x);
     let finite = m.lt(magnitude, infinity);
     m.select(finite, root, x)
+}
+
+/// The inverse of `erf`, at most 4 ulp: `x` times polynomials in `w = -ln(1 - x²)` and, in the tails, in
+/// `√w`. Infinite at ±1, NaN beyond.
+pub fn erf_inv(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let one = m.c(1.0);
+    let rest = m.fnma(x, x, one);
+    let log = m.log(rest);
+    let w = m.neg(log);
+    let root = m.sqrt(w);
+    let (centre, border) = m.pick((-2.5, 5.0), (-3.125, 6.25));
+    let centred = m.offset(w, centre);
+    // Term by term: at either end the powers are large and alternate.
+    let coefficients: &[f64] = m.pick(&ERF_INV_F32, &ERF_INV_F64);
+    let middle = m.horner(centred, coefficients.iter().copied());
+    let centre = m.pick(-3.0, -3.25);
+    let centred = m.offset(root, centre);
+    let tail = m.poly_of(centred, &ERF_INV_TAIL_F32, &ERF_INV_TAIL_F64);
+    let is_middle = m.below(w, border);
+    let mut p = m.select(is_middle, middle, tail);
+    // The tail of `f32` ends before this.
+    if m.pick(false, true) {
+        let centred = m.offset(root, -5.0);
+        let end = m.poly(centred, &ERF_INV_END_F64);
+        let is_end = m.above(w, 16.0);
+        p = m.select(is_end, end, p);
+    }
+    let infinity = m.c(f64::INFINITY);
+    let pole = m.equals(rest, 0.0);
+    let p = m.select(pole, infinity, p);
+    m.mul(x, p)
 }

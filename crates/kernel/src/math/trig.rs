@@ -1,9 +1,9 @@
 //! Trigonometric functions and their inverses.
 //!
 //! `x = k π/2 + r` with `k = round(x 2/π)` and `|r| <= π/4`; `k π/2` is subtracted in three parts (Cody and
-//! Waite), of which fused multiply-add makes the first exact, and the second where it cancels. This holds while
-//! `k` is well below `2^22` (`f32`) or `2^51` (`f64`). The polynomials reach a little beyond π/4, because `2/π` is
-//! rounded and `k` may be the neighbour of the nearest integer.
+//! Waite), of which fused multiply-add makes the first exact, and the second where it cancels. This holds
+//! while `k` is well below `2^22` (`f32`) or `2^51` (`f64`). The polynomials reach a little beyond π/4,
+//! because `2/π` is rounded and `k` may be the neighbour of the nearest integer.
 //!
 //! Beyond [`LIMIT_F32`] and [`LIMIT_F64`] the functions are NaN. A reduction for larger arguments needs some
 //! hundreds of bits of `2/π` chosen by exponent, which without tables or branches would cost every argument
@@ -16,11 +16,7 @@ use crate::build::KernelBuilder;
 use crate::ir::Value;
 
 /// `sin r = r + r³ p(r²)` for `f32`: relative error 2^-26.7.
-const SIN_F32: [f64; 3] = [
-    -0.1666664332151413,
-    0.008331513963639736,
-    -0.00019435548165347427,
-];
+const SIN_F32: [f64; 3] = [-0.1666664332151413, 0.008331513963639736, -0.00019435548165347427];
 
 /// `sin r = r + r³ p(r²)` for `f64`: relative error 2^-56.9.
 const SIN_F64: [f64; 6] = [
@@ -33,11 +29,7 @@ const SIN_F64: [f64; 6] = [
 ];
 
 /// `cos r = 1 - r²/2 + r⁴ p(r²)` for `f32`: error 2^-31.7.
-const COS_F32: [f64; 3] = [
-    0.041666630655527115,
-    -0.001388661446981132,
-    2.4357237634831108e-05,
-];
+const COS_F32: [f64; 3] = [0.041666630655527115, -0.001388661446981132, 2.4357237634831108e-05];
 
 /// `cos r = 1 - r²/2 + r⁴ p(r²)` for `f64`: error 2^-63.1.
 const COS_F64: [f64; 6] = [
@@ -161,14 +153,19 @@ impl Math<'_> {
         Pair { hi, lo: self.fma(fourth, p, lo) }
     }
 
-    /// Sine of the reduced argument, or cosine where `k` is odd; the sign flips where bit 1 of `k` is set.
-    fn sin_reduced(&mut self, k: Value, r: Value) -> Value {
+    /// `sin r` and `cos r` for `|r| <= π/4`.
+    pub(super) fn sin_cos(&mut self, r: Value) -> (Value, Value) {
         let square = self.mul(r, r);
         let p = self.poly_of(square, &SIN_F32, &SIN_F64);
         let cube = self.mul(square, r);
         let sin = self.fma(cube, p, r);
         let cos = self.cos_pair(square);
-        let cos = self.join(cos);
+        (sin, self.join(cos))
+    }
+
+    /// Sine of the reduced argument, or cosine where `k` is odd; the sign flips where bit 1 of `k` is set.
+    fn sin_reduced(&mut self, k: Value, r: Value) -> Value {
+        let (sin, cos) = self.sin_cos(r);
         let (low, second) = (self.int(1), self.int(2));
         let odd = self.and(k, low);
         let even = self.is_zero(odd);
@@ -242,9 +239,9 @@ pub fn tan(b: &mut KernelBuilder, x: Value) -> Value {
 }
 
 impl Math<'_> {
-    /// The odd polynomial of arcsine for `|x|`: at `|x|` itself below ½, else at `√((1 - |x|) / 2)`, from which
-    /// `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`. Returns whether it is the latter, the argument, and what to add
-    /// to it. The root is NaN outside of the domain.
+    /// The odd polynomial of arcsine for `|x|`: at `|x|` itself below ½, else at `√((1 - |x|) / 2)`, from
+    /// which `asin |x| = π/2 - 2 asin √((1 - |x|) / 2)`. Returns whether it is the latter, the argument, and
+    /// what to add to it. The root is NaN outside of the domain.
     fn asin_parts(&mut self, magnitude: Value) -> (Value, Pair) {
         let large = self.above(magnitude, 0.5);
         let half = self.c(0.5);
@@ -314,7 +311,8 @@ pub fn acos(b: &mut KernelBuilder, x: Value) -> Value {
     m.select(large, far, rest)
 }
 
-/// `atan x`, at most 2 ulp: an odd polynomial at `x`, at `(x - 1) / (x + 1)` or at `-1 / x`, whichever is smallest.
+/// `atan x`, at most 2 ulp: an odd polynomial at `x`, at `(x - 1) / (x + 1)` or at `-1 / x`, whichever is
+/// smallest.
 pub fn atan(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
@@ -335,8 +333,8 @@ pub fn atan(b: &mut KernelBuilder, x: Value) -> Value {
     m.flip(y, sign)
 }
 
-/// The angle of the point `(x, y)`, at most 2 ulp: arctangent of the smaller over the larger coordinate, and of
-/// their difference over their sum where that is smaller, placed in its octant. Special values as in C.
+/// The angle of the point `(x, y)`, at most 2 ulp: arctangent of the smaller over the larger coordinate, and
+/// of their difference over their sum where that is smaller, placed in its octant. Special values as in C.
 pub fn atan2(b: &mut KernelBuilder, y: Value, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let (height, width) = (m.abs(y), m.abs(x));
@@ -344,8 +342,10 @@ pub fn atan2(b: &mut KernelBuilder, y: Value, x: Value) -> Value {
     let smaller = m.select(steep, width, height);
     let larger = m.select(steep, height, width);
     // The sum of the largest numbers must not overflow, the border below not be subnormal.
-    let (top, bottom, up) =
-        m.pick((f64::from(f32::MAX), 2f64.powi(-100), 2f64.powi(50)), (f64::MAX, 2f64.powi(-1000), 2f64.powi(100)));
+    let (top, bottom, up) = m.pick(
+        (f64::from(f32::MAX), 2f64.powi(-100), 2f64.powi(50)),
+        (f64::MAX, 2f64.powi(-1000), 2f64.powi(100)),
+    );
     let (one, zero, quarter, up) = (m.c(1.0), m.c(0.0), m.c(0.25), m.c(up));
     let (huge, tiny) = (m.above(larger, top / 4.0), m.below(larger, bottom));
     let factor = m.select(huge, quarter, one);

@@ -7,7 +7,7 @@ use super::check::{self, Parameter, Passing, Plan};
 use super::parse::Function;
 use super::rename::rename_self;
 use crate::types;
-use proc_macro2::{Delimiter, Group, Literal, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::visit_mut::{self, VisitMut};
@@ -22,7 +22,7 @@ pub(crate) fn expand(function: &Function, plan: &Plan) -> TokenStream {
     let name = function.sig.ident.unraw().to_string();
     let location = location(function.sig.ident.span());
     let convert = plan.parameters.iter().filter_map(convert);
-    let record = plan.parameters.iter().map(record);
+    let record = plan.parameters.iter().enumerate().map(|(index, parameter)| record(index, parameter));
     let enter = plan.parameters.iter().enumerate().map(|(index, parameter)| enter(index, parameter));
     let has_receiver = plan.parameters.iter().any(|parameter| parameter.name == "self");
     let body = if has_receiver { rename_self(function.body.stream()) } else { function.body.stream() };
@@ -112,17 +112,18 @@ fn convert(parameter: &Parameter) -> Option<TokenStream> {
     })
 }
 
+/// What is left of a donated argument: its structure, for the trace.
+fn given(index: usize) -> Ident {
+    format_ident!("__given{index}", span = Span::mixed_site())
+}
+
 /// Hands the caller's value to the call.
-fn record(parameter: &Parameter) -> TokenStream {
+fn record(index: usize, parameter: &Parameter) -> TokenStream {
     let Parameter { cfgs, name, outer, ty, passing, .. } = parameter;
     let mixed = Span::mixed_site();
-    let argument = |value: TokenStream, donated: bool| {
+    let argument = |value: TokenStream| {
         let value = place(value, ty);
-        call(
-            quote!(__tracewell::Call::argument),
-            ty,
-            quote_spanned!(mixed=> &mut __call, #name, #value, #donated),
-        )
+        call(quote!(__tracewell::Call::argument), ty, quote_spanned!(mixed=> &mut __call, #name, #value))
     };
     let static_argument = |value: TokenStream| {
         let value = place(value, ty);
@@ -133,8 +134,15 @@ fn record(parameter: &Parameter) -> TokenStream {
         )
     };
     let call = match passing {
-        Passing::Value { donated } | Passing::Scalar { donated } => argument(quote!(&#outer), *donated),
-        Passing::Reference => argument(quote!(#outer), false),
+        Passing::Value { donated: true } | Passing::Scalar { donated: true } => {
+            let given = given(index);
+            let value = place(quote!(#outer), ty);
+            let donate =
+                call(quote!(__tracewell::Call::donate), ty, quote_spanned!(mixed=> &mut __call, #name, #value));
+            quote!(let #given = #donate)
+        }
+        Passing::Value { .. } | Passing::Scalar { .. } => argument(quote!(&#outer)),
+        Passing::Reference => argument(quote!(#outer)),
         Passing::StaticValue => static_argument(quote!(&#outer)),
         Passing::StaticReference { is_unsized: false } => static_argument(quote!(#outer)),
         Passing::StaticReference { is_unsized: true } => {
@@ -153,6 +161,11 @@ fn enter(index: usize, parameter: &Parameter) -> TokenStream {
         call(quote!(__tracewell::Inside::owned), ty, quote_spanned!(mixed=> __inside, #value))
     };
     match passing {
+        Passing::Value { donated: true } | Passing::Scalar { donated: true } => {
+            let given = given(index);
+            let value = owned(quote!(&#given));
+            quote!(#(#cfgs)* #(#lints)* let #pattern = #value;)
+        }
         Passing::Value { .. } | Passing::Scalar { .. } => {
             let value = owned(quote!(&#outer));
             quote!(#(#cfgs)* #(#lints)* let #pattern = #value;)

@@ -104,12 +104,6 @@ impl From<Tensor> for Array {
     }
 }
 
-impl<T: Element> From<T> for Array {
-    fn from(value: T) -> Array {
-        Array::from(Tensor::scalar(value))
-    }
-}
-
 /// Free of copy: the array takes over the `Vec`'s memory.
 impl<T: Element> From<Vec<T>> for Array {
     fn from(values: Vec<T>) -> Array {
@@ -124,18 +118,30 @@ impl<T: Element> From<&[T]> for Array {
     }
 }
 
-impl<T: Element, const N: usize> From<[T; N]> for Array {
-    fn from(values: [T; N]) -> Array {
-        Array::from(values.to_vec())
-    }
-}
+// One by one: a blanket implementation over `Element`, a trait of another crate, would overlap the others.
+macro_rules! from_elements {
+    ($($T:ty),*) => {$(
+        impl From<$T> for Array {
+            fn from(value: $T) -> Array {
+                Array::from(Tensor::scalar(value))
+            }
+        }
 
-impl<T: Element, const N: usize, const M: usize> From<[[T; M]; N]> for Array {
-    fn from(values: [[T; M]; N]) -> Array {
-        let flat = values.as_flattened().to_vec();
-        Array::from(Tensor::from_vec(flat, [N, M]).expect("N rows of M elements"))
-    }
+        impl<const N: usize> From<[$T; N]> for Array {
+            fn from(values: [$T; N]) -> Array {
+                Array::from(values.to_vec())
+            }
+        }
+
+        impl<const N: usize, const M: usize> From<[[$T; M]; N]> for Array {
+            fn from(values: [[$T; M]; N]) -> Array {
+                let flat = values.as_flattened().to_vec();
+                Array::from(Tensor::from_vec(flat, [N, M]).expect("N rows of M elements"))
+            }
+        }
+    )*};
 }
+from_elements!(bool, u8, u32, i32, i64, f32, f64);
 
 impl<S, D, T> From<ndarray::ArrayBase<S, D>> for Array
 where

@@ -9,7 +9,7 @@ mod reduce;
 mod scalar;
 mod shape;
 
-pub use operators::Operand;
+pub use operators::{Operand, select};
 pub use scalar::Scalar;
 
 use tracewell_array::{DType, Shape, Tensor};
@@ -50,6 +50,14 @@ impl Array {
     /// The value of the tracing layer.
     pub(crate) fn value(&self) -> &Value {
         &self.0
+    }
+
+    /// The data, where it is known, without another reference to it.
+    pub(crate) fn into_known(self) -> Option<Tensor> {
+        match self.0 {
+            Value::Known(tensor, _) => Some(tensor),
+            other => other.known(),
+        }
     }
 
     /// Its element type and shape.

@@ -66,13 +66,29 @@ impl Callee<'_> {
     }
 }
 
+/// An array of an argument.
+enum Leaf<'a> {
+    /// The caller keeps it.
+    Lent(&'a Array),
+    /// The call owns it, perhaps as the only one.
+    Given(Array),
+}
+
+impl Leaf<'_> {
+    fn array(&self) -> &Array {
+        match self {
+            Leaf::Lent(array) => array,
+            Leaf::Given(array) => array,
+        }
+    }
+}
+
 /// One call: its arguments are added in order, then it runs.
 #[allow(missing_debug_implementations, reason = "lives for one call, in generated code")]
 pub struct Call<'a> {
     callee: Callee<'a>,
     place: &'static std::panic::Location<'static>,
-    leaves: SmallVec<[&'a Array; 8]>,
-    donated: SmallVec<[bool; 8]>,
+    leaves: SmallVec<[Leaf<'a>; 8]>,
     names: SmallVec<[&'static str; 8]>,
     key: Key,
 }
@@ -90,26 +106,36 @@ impl<'a> Call<'a> {
             callee,
             place: std::panic::Location::caller(),
             leaves: SmallVec::new(),
-            donated: SmallVec::new(),
             names: SmallVec::new(),
             key: Key::new(),
         }
     }
 
-    /// Adds an argument. A donated one is owned by the caller's frame, which will drop it unread.
-    pub fn argument<T: TreeRef + ?Sized>(&mut self, name: &'static str, value: &'a T, donated: bool) {
+    /// Adds an argument.
+    pub fn argument<T: TreeRef + ?Sized>(&mut self, name: &'static str, value: &'a T) {
         self.names.push(name);
         value.structure_ref(&mut self.key);
-        let before = self.leaves.len();
-        value.visit_ref(&mut |leaf| self.leaves.push(leaf));
-        for leaf in &self.leaves[before..] {
+        value.visit_ref(&mut |leaf| {
             self.key.leaf(leaf.dtype(), is_weak(leaf), leaf.shape());
-            self.donated.push(donated);
-        }
+            self.leaves.push(Leaf::Lent(leaf));
+        });
+    }
+
+    /// Adds an argument that the caller gives away: its arrays move into the call, so that their memory can be
+    /// taken over where nobody else refers to it. What is left is the structure.
+    pub fn donate<T: Tree>(&mut self, name: &'static str, value: T) -> T {
+        self.names.push(name);
+        value.structure(&mut self.key);
+        let hole = hole();
+        value.rebuild(&mut |leaf| {
+            self.key.leaf(leaf.dtype(), is_weak(leaf), leaf.shape());
+            self.leaves.push(Leaf::Given(leaf.clone()));
+            hole.clone()
+        })
     }
 
     /// Adds a static argument.
-    pub fn static_argument<T: Static + ?Sized>(&mut self, _name: &'static str, value: &T) {
+    pub fn static_argument<T: Static>(&mut self, _name: &'static str, value: &T) {
         self.key.node::<T>();
         value.key(&mut self.key);
     }
@@ -126,23 +152,16 @@ impl<'a> Call<'a> {
             && !is_observed()
             && let Some(entry) = entry::find(&self.key)
             && entry.captured.is_empty()
-            && let Some(outcome) = self.execute_warm::<R>(&entry)
+            && self.leaves.iter().all(|leaf| matches!(leaf.array().value(), Value::Known(..)))
+            && let Ok(executable) = entry.compiled()
+            && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
-            return outcome;
+            return match run(executable, &mut inputs(self.leaves)) {
+                Ok(results) => R::own(R::success(filled(like, results, &entry))),
+                Err(error) => R::own(fail::<R>(error, self.callee, self.place)),
+            };
         }
         R::own(self.run_slowly(body))
-    }
-
-    /// The warm way: straight to machine code. `None` where anything is unusual.
-    fn execute_warm<R: Outcome>(&self, entry: &Entry) -> Option<R> {
-        let executable = entry.compiled().ok()?;
-        let mut inputs: SmallVec<[Input<'_>; 8]> = SmallVec::new();
-        for (leaf, &donated) in self.leaves.iter().zip(&self.donated) {
-            inputs.push(input(leaf, donated)?);
-        }
-        let results = executable.run(&mut inputs).ok()?;
-        let like = entry.result.downcast_ref::<R::Ok>()?;
-        Some(R::own(R::success(filled(like, results, entry))))
     }
 
     /// The full way: events, the boundary, tracing, errors.
@@ -150,10 +169,11 @@ impl<'a> Call<'a> {
         let function = self.callee.function();
         let location = Location::from(self.place);
         let describe = || {
-            let values = self.leaves.iter().map(|a| a.value().clone()).collect();
+            let values = self.leaves.iter().map(|leaf| leaf.array().value().clone()).collect();
             (values, self.names.iter().map(|n| n.to_string()).collect())
         };
-        enter::<R, R::Ok>(&function, describe, || {
+        let (described, named) = if is_observed() { describe() } else { Default::default() };
+        enter::<R, R::Ok>(&function, || (described, named), || {
             let entry = self.entry::<R>(&function, &location, body)?;
             let like = entry
                 .result
@@ -161,22 +181,15 @@ impl<'a> Call<'a> {
                 .ok_or_else(|| Error::bug("a trace was found under the key of another function"))?;
             if is_idle() && entry.captured.is_empty() {
                 let executable = entry.compiled()?;
-                let mut inputs: Vec<Input<'_>> = Vec::with_capacity(self.leaves.len());
-                for (leaf, &donated) in self.leaves.iter().zip(&self.donated) {
-                    match input(leaf, donated) {
-                        Some(input) => inputs.push(input),
-                        None => {
-                            // Outside every trace, only a leaked tracer has no data.
-                            leaf.data("a jitted function", &location)?;
-                            return Err(Error::bug("an argument has no data").into());
-                        }
-                    }
+                for leaf in &self.leaves {
+                    // Outside every trace, only a leaked tracer has no data.
+                    leaf.array().data("a jitted function", &location)?;
                 }
-                let results = run(executable, &mut inputs)?;
+                let results = run(executable, &mut inputs(self.leaves))?;
                 return Ok(filled(like, results, &entry));
             }
             let operands: Vec<Value> =
-                entry.captured.iter().cloned().chain(self.leaves.iter().map(|a| a.value().clone())).collect();
+                entry.captured.iter().cloned().chain(self.leaves.iter().map(|l| l.array().value().clone())).collect();
             let prim = Prim::from(CallGraph { graph: entry.graph.clone() });
             let results = bind(&prim, &operands, &location)?;
             Ok(refill(like, results.into_vec()))
@@ -218,7 +231,7 @@ impl<'a> Call<'a> {
         let arguments: Vec<Argument> = self
             .leaves
             .iter()
-            .map(|leaf| Argument { name: String::new(), ty: leaf.ty(), value: None })
+            .map(|leaf| Argument { name: String::new(), ty: leaf.array().ty(), value: None })
             .collect();
         stage_with(function, &arguments, |tracers| {
             body(&mut Inside { tracers, next: 0, names: &self.names, argument: 0 })
@@ -228,9 +241,10 @@ impl<'a> Call<'a> {
     fn new_entry<Y: Tree>(&self, traced: Traced<Y>) -> Entry {
         let Staged { graph, captured, .. } = traced.staged;
         // The result keeps its structure, not the tracers in it.
-        let hole = Array::from(Tensor::zeros(tracewell_array::DType::U8, Shape::from([0])));
+        let hole = hole();
         let result = traced.result.rebuild(&mut |_| hole.clone());
-        let donated = std::iter::repeat_n(false, captured.len()).chain(self.donated.iter().copied()).collect();
+        let given = self.leaves.iter().map(|leaf| matches!(leaf, Leaf::Given(_)));
+        let donated = std::iter::repeat_n(false, captured.len()).chain(given).collect();
         let settings = Settings { donated, ..Settings::default() };
         super::lower::offer(&graph);
         Entry::new(Arc::new(graph), captured, Box::new(result), settings)
@@ -252,13 +266,31 @@ fn is_weak(leaf: &Array) -> bool {
     }
 }
 
-/// An array as an input of a program. Known data only.
-fn input<'a>(leaf: &'a Array, donated: bool) -> Option<Input<'a>> {
-    match leaf.value() {
-        Value::Known(tensor, _) if donated => Some(Input::Donated(tensor)),
-        Value::Known(tensor, _) => Some(Input::Lent(tensor)),
-        Value::Splat(_) | Value::Traced(_) => None,
-    }
+/// What stands in the place of arrays in a tree of which only the structure is needed.
+fn hole() -> Array {
+    Array::from(Tensor::zeros(tracewell_array::DType::U8, Shape::from([0])))
+}
+
+/// The inputs of a program. All data is known, or was found to be.
+fn inputs(leaves: SmallVec<[Leaf<'_>; 8]>) -> SmallVec<[Input<'_>; 8]> {
+    let input = |leaf| match leaf {
+        Leaf::Lent(array) => match array.value() {
+            Value::Known(tensor, _) => Some(Input::Lent(tensor)),
+            Value::Splat(_) | Value::Traced(_) => array.value().known().map(Input::Given),
+        },
+        Leaf::Given(array) => array.into_known().map(Input::Given),
+    };
+    leaves.into_iter().filter_map(input).collect()
+}
+
+/// A failure of a run, raised at the caller's line as by the full way.
+fn fail<R: Outcome>(
+    error: Error,
+    callee: Callee<'_>,
+    place: &'static std::panic::Location<'static>,
+) -> R::With<R::Ok> {
+    let location = Location::from(place);
+    enter::<R, R::Ok>(&callee.function(), Default::default, || Err(error.at(location).into()))
 }
 
 /// The results in the structure of the function's result.

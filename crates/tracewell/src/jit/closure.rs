@@ -46,7 +46,7 @@ impl<X: TreeRef + ?Sized, R: Outcome, F: Fn(&X) -> R> Jit<X, F> {
     pub fn call(&self, x: &X) -> R {
         let mut call = Call::of(Callee::Closure(&self.function));
         call.object(self.id);
-        call.argument("x", x, false);
+        call.argument("x", x);
         call.run(|inside| {
             let inside = inside.owned(x);
             (self.f)(X::lend(&inside))

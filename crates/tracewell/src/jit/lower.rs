@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::fmt::Write;
 
 use tracewell_graph::{Graph, Location};
+use tracewell_codegen::Target;
 use tracewell_kernel::{Program, Role, Step};
 use tracewell_runtime::Executable;
 use tracewell_trace::{Api, Error, ErrorKind, boundary};
@@ -87,8 +88,8 @@ impl Lowered {
         for kernel in &self.stages.program.kernels {
             // Writing to a String cannot fail.
             let _ = writeln!(text, "{}:", kernel.name);
-            let _ = match tracewell_codegen::assembly(kernel) {
-                Ok(asm) => writeln!(text, "{asm}"),
+            let _ = match tracewell_codegen::compile(kernel, &Target::host().with_text()) {
+                Ok(code) => writeln!(text, "{}", tracewell_codegen::disassemble(&code)),
                 Err(error) => writeln!(text, "; {error}"),
             };
         }

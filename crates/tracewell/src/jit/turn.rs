@@ -43,7 +43,7 @@ pub(crate) fn take(key: &Key) -> Turn {
     if tracing.0 {
         return Turn::Recursion;
     }
-    let may_wait = !tracing.1 && !tracewell_runtime::in_pool();
+    let may_wait = !tracing.1 && !tracewell_runtime::pool::in_pool();
     let mut taken = TURNS.taken.lock().unwrap_or_else(PoisonError::into_inner);
     let all = taken.get_or_insert_default();
     if !all.contains(key) {

@@ -1,0 +1,208 @@
+//! A kernel in the making: what it computes, over which loops, and which arrays it wants at which positions.
+//!
+//! Arrays are found from the results to the inputs. Each is either computed inside, read from memory, or the
+//! same as another array elsewhere; what is not decided yet is *wanted*. Positions are known exactly, so that
+//! an array wanted twice at one position is computed once.
+
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use tracewell_array::Shape;
+use tracewell_graph::AxisView;
+
+use crate::classify::{Def, Id, Node, Operand};
+use crate::index::{Affine, Apart};
+use crate::loops::{LoopId, Loops};
+
+/// How often loops are split to follow views before the views get memory instead.
+const MAX_SPLITS: usize = 16;
+
+/// A kernel in the making.
+pub(crate) struct Cluster {
+    pub(crate) loops: Loops,
+    /// Number of elements of what it computes: the points of its independent loops.
+    pub(crate) len: usize,
+    /// The row-major position that the independent loops are at.
+    pub(crate) here: Affine,
+    /// The arrays that it computes, each stored at `here`.
+    pub(crate) roots: Vec<Id>,
+    /// What was wanted and is decided, each array before its operands.
+    pub(crate) found: Vec<Found>,
+    /// Where arrays that are not decided yet are wanted.
+    pub(crate) wanted: FxHashMap<Id, SmallVec<[Affine; 1]>>,
+    /// Operations, counted once each.
+    pub(crate) ops: u32,
+    /// Different arrays that it loads.
+    pub(crate) loads: usize,
+    pub(crate) form: Form,
+    splits: usize,
+}
+
+/// How the reductions of a cluster hang in its loops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Form {
+    /// There are none.
+    Plain,
+    /// Some, anywhere.
+    Rows,
+    /// All are at the innermost independent loop, which walks along memory: tiles of accumulators suit them.
+    Columns,
+    /// One that is long enough to be done in blocks.
+    Blocks,
+}
+
+/// An array at a position, and what it is there.
+pub(crate) struct Found {
+    pub(crate) id: Id,
+    pub(crate) at: Affine,
+    pub(crate) what: What,
+}
+
+/// What an array is at a position.
+pub(crate) enum What {
+    /// An element of memory.
+    Load,
+    /// A function of its operands at the same position.
+    Map,
+    /// Another array elsewhere.
+    Elsewhere(Id, Affine),
+    /// Its operand there, reduced over these loops.
+    Reduce(SmallVec<[LoopId; 2]>, Affine),
+    /// One literal everywhere.
+    Fill,
+}
+
+impl Cluster {
+    /// The loops that compute an array, one for each axis of its shape that is walked.
+    pub(crate) fn new(shape: &Shape) -> Cluster {
+        let mut loops = Loops::default();
+        let mut here = Affine::constant(0);
+        for (size, stride) in shape.iter().zip(shape.strides()) {
+            if size != 1 {
+                let parent = loops.each.last().copied();
+                let id = loops.add(size as i64, parent);
+                loops.each.push(id);
+                here.set(id, stride as i64);
+            }
+        }
+        Cluster {
+            loops,
+            len: shape.len(),
+            here,
+            roots: Vec::new(),
+            found: Vec::new(),
+            wanted: FxHashMap::default(),
+            ops: 0,
+            loads: 0,
+            form: Form::Plain,
+            splits: 0,
+        }
+    }
+
+    /// How often an array is computed if it is computed inside, for each position where it is wanted.
+    pub(crate) fn trips(&self, at: &Affine) -> f64 {
+        self.loops.trips(self.loops.home(at.innermost(&self.loops)))
+    }
+
+    /// Whether the array can be found at a position from its operands, after splitting loops where it helps.
+    pub(crate) fn reaches(&mut self, node: &Node, mut at: Affine) -> bool {
+        if !matches!(node.def, Def::View { .. } | Def::Reduce { .. }) {
+            return true;
+        }
+        loop {
+            match at.axes(&node.shape, &self.loops) {
+                Ok(_) => return true,
+                Err(Apart::Split { of, inner }) if self.splits < MAX_SPLITS => {
+                    let new = self.split(of, inner);
+                    at.split(of, inner, new);
+                }
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Makes two loops of one in everything that is known so far.
+    fn split(&mut self, of: LoopId, inner: i64) -> LoopId {
+        self.splits += 1;
+        let new = self.loops.split(of, inner);
+        self.here.split(of, inner, new);
+        for found in &mut self.found {
+            found.at.split(of, inner, new);
+            match &mut found.what {
+                What::Elsewhere(_, at) => at.split(of, inner, new),
+                What::Reduce(loops, at) => {
+                    at.split(of, inner, new);
+                    if let Some(place) = loops.iter().position(|&l| l == of) {
+                        loops.insert(place + 1, new);
+                    }
+                }
+                What::Load | What::Map | What::Fill => {}
+            }
+        }
+        // The order in which they are visited does not matter: each is changed on its own.
+        self.wanted.values_mut().flatten().for_each(|at| at.split(of, inner, new));
+        new
+    }
+
+    /// Finds an array at a position from its operands, which are returned with their positions. The position
+    /// must be one that it [`reaches`](Self::reaches).
+    pub(crate) fn compute(&mut self, id: Id, node: &Node, at: Affine) -> SmallVec<[(Operand, Affine); 3]> {
+        let mut wanted = SmallVec::new();
+        let what = match &node.def {
+            Def::Map { args, ops, .. } => {
+                self.ops = self.ops.saturating_add(*ops);
+                wanted.extend(args.iter().map(|&arg| (arg, at.clone())));
+                What::Map
+            }
+            Def::View { axes, from, of } => {
+                let index = at.axes(&node.shape, &self.loops).expect("the position is reached");
+                let there = look_through(axes, from, &index);
+                wanted.push((Operand::Node(*of), there.clone()));
+                What::Elsewhere(*of, there)
+            }
+            Def::Reduce { axes, from, of, .. } => {
+                let index = at.axes(&node.shape, &self.loops).expect("the position is reached");
+                let mut parent = self.loops.home(at.innermost(&self.loops));
+                let (mut loops, mut kept) = (SmallVec::new(), index.into_iter());
+                let mut there = Affine::constant(0);
+                for (axis, stride) in from.strides().into_iter().enumerate() {
+                    if !axes.contains(&axis) {
+                        there.add(stride as i64, &kept.next().expect("one index for each kept axis"));
+                    } else if from.size(axis) != 1 {
+                        let new = self.loops.add(from.size(axis) as i64, parent);
+                        parent = Some(new);
+                        loops.push(new);
+                        there.add(stride as i64, &Affine::var(new));
+                    }
+                }
+                self.ops = self.ops.saturating_add(1);
+                wanted.push((*of, there.clone()));
+                What::Reduce(loops, there)
+            }
+            Def::Fill(_) => What::Fill,
+            Def::Input(_) | Def::Constant(_) | Def::Call { .. } => unreachable!("has memory"),
+        };
+        self.found.push(Found { id, at, what });
+        wanted
+    }
+
+    /// Reads an array from memory wherever it is wanted.
+    pub(crate) fn load(&mut self, id: Id) {
+        self.loads += 1;
+        for at in self.wanted.remove(&id).unwrap_or_default() {
+            self.found.push(Found { id, at, what: What::Load });
+        }
+    }
+}
+
+/// The position in a view's operand of what is at this index of the view.
+fn look_through(axes: &[AxisView], from: &Shape, index: &[Affine]) -> Affine {
+    let mut there = Affine::constant(0);
+    for (view, stride) in axes.iter().zip(from.strides()) {
+        let stride = stride as i64;
+        there.offset += stride * view.start;
+        if let Some(axis) = view.axis {
+            there.add(stride * view.step, &index[axis]);
+        }
+    }
+    there
+}

@@ -1,0 +1,75 @@
+//! How reductions are done, and where they may be part of a larger kernel.
+//!
+//! The order in which floats are combined is part of the numeric contract. It depends on the graph and its
+//! shapes alone:
+//!
+//! - *rows*: the reduced elements in the lane order of the kernel language's `reduce`, nested if they are not
+//!   one stride apart;
+//! - *columns*, where the innermost axis stays: one after the other, for each element of the result;
+//! - *blocks*, where few results are made of many elements: partial results over blocks of [`BLOCK`] elements,
+//!   then these and what is left over.
+
+use tracewell_array::Shape;
+
+use crate::classify::{Def, Node};
+use crate::cluster::{Cluster, Form};
+use crate::index::Affine;
+
+/// Elements in a block. Part of the numeric contract.
+pub(crate) const BLOCK: i64 = 16_384;
+/// Reduced elements from which blocks are used.
+const LONG: usize = 65_536;
+/// Results up to which blocks are used: more of them keep threads busy without.
+const FEW: usize = 64;
+/// The same for columns, which are walked in tiles of many results.
+const FEW_COLUMNS: usize = 1_024;
+/// Size of the innermost axis from which it is walked as a column.
+const WIDE: usize = 8;
+/// Elements that are worth no threads.
+const SMALL: usize = 32_768;
+/// Iterations of the outermost loop that keep threads busy.
+const BUSY: i64 = 16;
+/// Bytes of a row that stay in a core's cache from one loop over it to the next.
+const ROW: usize = 256 << 10;
+
+/// The form of a kernel that computes this array.
+pub(crate) fn form(node: &Node) -> Form {
+    let Def::Reduce { axes, from, .. } = &node.def else { return Form::Plain };
+    let columns = is_columns(from, axes);
+    let results = node.len();
+    let reduced = from.len() / results.max(1);
+    if columns {
+        let is_long = from.len() >= 4 * LONG && reduced >= LONG / FEW && results <= FEW_COLUMNS;
+        if is_long { Form::Blocks } else { Form::Columns }
+    } else if reduced >= LONG && results < FEW {
+        Form::Blocks
+    } else {
+        Form::Rows
+    }
+}
+
+/// Whether the innermost axis that is walked stays and is worth walking innermost.
+fn is_columns(from: &Shape, axes: &[usize]) -> bool {
+    let innermost = (0..from.rank()).rev().find(|&a| from.size(a) != 1);
+    innermost.is_some_and(|a| !axes.contains(&a) && from.size(a) >= WIDE)
+}
+
+/// Whether a reduction may be done inside a kernel, where its result is wanted at one position.
+pub(crate) fn fits(node: &Node, cluster: &Cluster, at: &Affine) -> bool {
+    let Def::Reduce { from, .. } = &node.def else { return false };
+    // Each result must be needed exactly once.
+    if cluster.trips(at) != node.len() as f64 {
+        return false;
+    }
+    let is_here = *at == cluster.here;
+    match (form(node), cluster.form) {
+        (Form::Columns, Form::Plain | Form::Columns) => is_here,
+        (Form::Rows, Form::Plain | Form::Rows) => {
+            let row = from.len() / node.len().max(1) * node.dtype.size();
+            let outermost = cluster.loops.each.first().map_or(1, |&l| cluster.loops.extent(l));
+            let is_small = from.len().max(cluster.len) <= SMALL;
+            is_here || ((is_small || outermost >= BUSY) && row <= ROW)
+        }
+        _ => false,
+    }
+}

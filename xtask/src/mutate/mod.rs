@@ -1,0 +1,252 @@
+//! Whether the tests notice: the workspace with one defect at a time, of which each must make a test fail.
+//!
+//! Defects are put into a copy of the workspace beside the build artefacts, which stays for the next run, so
+//! that each costs one small compilation. First the tests must pass without a defect, else a failure means
+//! nothing; and a defect must compile, else it is the compiler who noticed.
+
+mod copy;
+mod defects;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Instant;
+use std::{fmt, fs};
+
+use self::copy::synchronise;
+use self::defects::DEFECTS;
+use crate::args::Args;
+use crate::cargo::cargo;
+use crate::{Result, Verb, workspace};
+
+pub(crate) const VERB: Verb = Verb {
+    name: "mutate",
+    usage: "[--list | --check] [--only N,M-K]",
+    about: "Put known defects into a copy of the code, one at a time, and see the tests notice each",
+    details: "\
+  --list      show the defects with their numbers
+  --check     only see that each defect's text occurs exactly once in its file (part of `tidy`)
+  --only N    only these defects, such as 3 or 1,4-6
+Fails if a defect survives. The copy, its artefacts and a log for each defect stay in `mutate` in the target
+folder. To add a defect, see xtask/src/mutate/defects.rs.
+",
+    run: mutate,
+};
+
+/// A mistake that somebody could make, and the test that must notice it.
+struct Defect {
+    /// What it breaks, in a few words.
+    breaks: &'static str,
+    file: &'static str,
+    /// A piece of the file that occurs once.
+    text: &'static str,
+    /// What is there instead.
+    with: &'static str,
+    /// Arguments of `cargo test`: as few tests as will do.
+    test: &'static str,
+}
+
+/// What became of a defect.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Caught,
+    Survived,
+    DoesNotCompile,
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Fate::Caught => "caught",
+            Fate::Survived => "SURVIVED",
+            Fate::DoesNotCompile => "NO CODE",
+        })
+    }
+}
+
+fn mutate(mut args: Args) -> Result {
+    let (list, check) = (args.flag("--list"), args.flag("--check"));
+    let only = args.value("--only")?;
+    args.finish()?;
+    let root = workspace::root();
+    let read = |path: &str| fs::read_to_string(root.join(path)).ok();
+    if list {
+        for (i, defect) in DEFECTS.iter().enumerate() {
+            println!("{:>3}  {}\n       {}  (cargo test {})", i + 1, defect.breaks, defect.file, defect.test);
+        }
+        return Ok(());
+    }
+    let problems = stale(&read);
+    if !problems.is_empty() {
+        return Err(problems.join("\n  "));
+    }
+    if check {
+        println!("{} defects, each in its place", DEFECTS.len());
+        return Ok(());
+    }
+    let chosen = match only {
+        Some(text) => numbers(&text, DEFECTS.len())?,
+        None => (1..=DEFECTS.len()).collect(),
+    };
+    Run::prepare(&root)?.all(&chosen)
+}
+
+/// What is wrong with the list of defects, given the text of a file.
+pub(crate) fn stale<S: AsRef<str>>(read: &dyn Fn(&str) -> Option<S>) -> Vec<String> {
+    let problem = |(i, defect): (usize, &Defect)| {
+        let number = i + 1;
+        let file = defect.file;
+        let why = match read(file) {
+            None => "the file is gone".to_string(),
+            Some(text) => match text.as_ref().matches(defect.text).count() {
+                1 => return None,
+                count => format!("its text occurs {count} times"),
+            },
+        };
+        Some(format!(
+            "defect {number} ({}) in {file}: {why}; change it to fit the code of today",
+            defect.breaks
+        ))
+    };
+    DEFECTS.iter().enumerate().filter_map(problem).collect()
+}
+
+/// The numbers in `1,4-6`.
+fn numbers(text: &str, count: usize) -> Result<Vec<usize>> {
+    let wrong = || format!("`{text}` does not name defects: there are 1 to {count}");
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (Ok(first), Ok(last)) = (first.trim().parse::<usize>(), last.trim().parse::<usize>()) else {
+            return Err(wrong());
+        };
+        if first == 0 || first > last || last > count {
+            return Err(wrong());
+        }
+        all.extend(first..=last);
+    }
+    Ok(all)
+}
+
+/// A copy of the workspace to break.
+struct Run {
+    tree: PathBuf,
+    target: PathBuf,
+    logs: PathBuf,
+}
+
+impl Run {
+    fn prepare(root: &Path) -> Result<Run> {
+        let home = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let home = root.join(home).join("mutate");
+        let run = Run { tree: home.join("tree"), target: home.join("target"), logs: home.join("logs") };
+        fs::create_dir_all(&run.logs)
+            .map_err(|error| format!("cannot make {}: {error}", run.logs.display()))?;
+        synchronise(root, &run.tree)?;
+        println!("the copy is {}", run.tree.display());
+        Ok(run)
+    }
+
+    fn all(&self, chosen: &[usize]) -> Result {
+        let chosen: Vec<(usize, &Defect)> = chosen.iter().map(|&n| (n, &DEFECTS[n - 1])).collect();
+        let mut tests: Vec<&str> = chosen.iter().map(|(_, defect)| defect.test).collect();
+        tests.sort_unstable();
+        tests.dedup();
+        for test in tests {
+            println!("without a defect: cargo test {test}");
+            if !self.cargo_test(test, false, "without")? {
+                let log = self.logs.join("without.log");
+                return Err(format!("`cargo test {test}` fails without any defect: see {}", log.display()));
+            }
+        }
+        let mut table = Vec::new();
+        for (at, (number, defect)) in chosen.iter().enumerate() {
+            let began = Instant::now();
+            let fate = self.one(*number, defect)?;
+            let seconds = began.elapsed().as_secs_f64();
+            println!("[{}/{}] {fate:<8} {seconds:>6.1} s  {}", at + 1, chosen.len(), defect.breaks);
+            table.push((*number, fate, *defect));
+        }
+        report(&table)
+    }
+
+    fn one(&self, number: usize, defect: &Defect) -> Result<Fate> {
+        let path = self.tree.join(defect.file);
+        let whole =
+            fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", defect.file))?;
+        let put = |text: &str| {
+            fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", defect.file))
+        };
+        put(&whole.replacen(defect.text, defect.with, 1))?;
+        let log = number.to_string();
+        let fate = self.cargo_test(defect.test, true, &log).and_then(|compiles| {
+            if !compiles {
+                return Ok(Fate::DoesNotCompile);
+            }
+            Ok(if self.cargo_test(defect.test, false, &log)? { Fate::Survived } else { Fate::Caught })
+        });
+        put(&whole)?;
+        fate
+    }
+
+    /// Whether `cargo test` succeeds in the copy.
+    fn cargo_test(&self, test: &str, only_compile: bool, log: &str) -> Result<bool> {
+        let log = self.logs.join(format!("{log}.log"));
+        let to_log =
+            || fs::File::create(&log).map_err(|error| format!("cannot write {}: {error}", log.display()));
+        let file = to_log()?;
+        let copy = file.try_clone().map_err(|error| format!("cannot write {}: {error}", log.display()))?;
+        let mut command = cargo(&["test", "--quiet"]);
+        if only_compile {
+            command.arg("--no-run");
+        }
+        command.args(test.split_whitespace()).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
+        command.stdin(Stdio::null()).stdout(file).stderr(copy);
+        let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
+        Ok(status.success())
+    }
+}
+
+fn report(table: &[(usize, Fate, &Defect)]) -> Result {
+    println!("\n  N  fate      file                                          what it breaks");
+    for (number, fate, defect) in table {
+        println!("{number:>3}  {fate:<8}  {:<44}  {}", defect.file, defect.breaks);
+    }
+    let count = |wanted: Fate| table.iter().filter(|(_, fate, _)| *fate == wanted).count();
+    let (survived, broken) = (count(Fate::Survived), count(Fate::DoesNotCompile));
+    println!("\n{} of {} caught", count(Fate::Caught), table.len());
+    if survived + broken == 0 {
+        return Ok(());
+    }
+    Err(format!(
+        "{survived} survived: write a test that notices; {broken} do not compile: write them so that they do"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_ranges_are_read() {
+        assert_eq!(numbers("1,4-6", 6), Ok(vec![1, 4, 5, 6]));
+        for wrong in ["0", "7", "5-4", "x", ""] {
+            assert!(numbers(wrong, 6).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_defect_changes_something_and_names_a_test() {
+        for defect in DEFECTS {
+            assert!(defect.text != defect.with && !defect.text.is_empty(), "{}", defect.breaks);
+            assert!(defect.test.starts_with("-p "), "{}", defect.breaks);
+        }
+    }
+
+    #[test]
+    fn a_defect_whose_text_is_gone_is_found() {
+        let problems = stale(&|_: &str| Some("another text"));
+        assert_eq!(problems.len(), DEFECTS.len());
+        assert!(problems[0].contains("occurs 0 times"), "{}", problems[0]);
+        assert!(stale(&|_: &str| None::<&str>)[0].contains("the file is gone"));
+    }
+}
