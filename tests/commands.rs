@@ -143,8 +143,8 @@ fn run_transpose(args: &str, body: &str) -> Result<String, String> {
     each_graph(body, |graph| {
         let linear = flags(args, graph.inputs.len())?;
         let given = vec![true; graph.outputs.len()];
-        let (adjoint, nonzero) = tracewell_transform::transpose(graph, &linear, &given)
-            .map_err(|error| error.to_string())?;
+        let (adjoint, nonzero) =
+            tracewell_transform::transpose(graph, &linear, &given).map_err(|error| error.to_string())?;
         let numbers = linear.iter().enumerate().filter(|(_, linear)| **linear).zip(nonzero);
         let inputs: Vec<String> =
             numbers.filter(|(_, nonzero)| *nonzero).map(|((i, _), _)| i.to_string()).collect();

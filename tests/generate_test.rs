@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tests::generate::{self, Options};
-use tracewell_array::DType;
-use tracewell_graph::text::{NoCustom, read, write, write_with_locations};
-use tracewell_graph::{Graph, ParamValue, Prim, eval, verify};
+use tracewell_array::{DType, Literal, Tensor};
+use tracewell_graph::text::{NoCustom, read, read_unchecked, write, write_with_locations};
+use tracewell_graph::{ArrayType, Atom, Graph, Lowering, ParamValue, Prim, eval, verify};
 
 const GRAPHS: u64 = 500;
 
@@ -95,6 +95,61 @@ fn random_graphs_compute_numbers() {
     assert!(finite * 10 > all * 9, "{finite} of {all} are finite");
 }
 
+/// Evaluates with every computed float off by a unit or two in its last place, up or down as the noise says.
+fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: &mut u64) -> Vec<Tensor> {
+    let mut values: Vec<Tensor> = inputs.to_vec();
+    let value = |values: &[Tensor], atom: &Atom| match atom {
+        Atom::Var(var) => values[var.0 as usize].clone(),
+        Atom::Splat(splat) => Tensor::full(splat.literal, splat.shape.clone()),
+    };
+    for equation in &graph.equations {
+        let operands: Vec<Tensor> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
+        let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
+        let results = equation.prim.rules().eval(&operands).expect("well-typed");
+        let lowering = equation.prim.rules().lower(&types(&operands), &types(&results));
+        if let Ok(Lowering::Graph(inner)) = lowering {
+            values.extend(eval_roughly(&inner, &operands, noise));
+            continue;
+        }
+        let exact = matches!(lowering, Ok(Lowering::View(_) | Lowering::Constant(_)));
+        for result in results {
+            if exact || !result.dtype().is_float() {
+                values.push(result);
+                continue;
+            }
+            let unit = if result.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+            let mut rough = |x: Literal| {
+                *noise =
+                    noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let steps = ((*noise >> 60) % 5) as f64 - 2.0;
+                Literal::from_f64(x.dtype(), x.as_f64() * (1.0 + steps * unit))
+            };
+            let literals: Vec<Literal> = result.literals().map(&mut rough).collect();
+            let rough = Tensor::from_literals(result.dtype(), result.shape().clone(), &literals);
+            values.push(rough.expect("as many as before"));
+        }
+    }
+    graph.outputs.iter().map(|atom| value(&values, atom)).collect()
+}
+
+/// What makes random graphs fit for differential tests: other roundings give results that agree.
+#[test]
+fn random_graphs_are_well_conditioned() {
+    let mut disagree = Vec::new();
+    for seed in 0..GRAPHS {
+        let (graph, inputs) = generate::graph_with(seed, options(seed));
+        let expected = eval(&graph, &inputs).unwrap();
+        for mut noise in 1..4 {
+            let found = eval_roughly(&graph, &inputs, &mut noise);
+            if let Err(error) = generate::agree(&graph, &found, &expected) {
+                disagree.push(format!("seed {seed}: {error}"));
+            }
+        }
+    }
+    // Shadows are samples: one in many hundreds slips through.
+    assert!(disagree.len() <= 3, "{}", disagree.join("\n"));
+}
+
 /// The smallest graph that uses a primitive is that primitive.
 #[test]
 fn shrinking_leaves_what_matters() {
@@ -140,8 +195,8 @@ fn shrinking_goes_into_calls() {
     };
     let seed = (0..).find(|seed| inside(&generate::graph(*seed, 30).0)).unwrap();
     let small = generate::shrink(generate::graph(seed, 30).0, &mut |graph| inside(graph));
-    // The call keeps its types, for which a conversion may be needed.
-    assert!(count(&small, &mut BTreeMap::new()) <= 3, "{small}");
+    // The call keeps its types, for which something may have to follow.
+    assert!(count(&small, &mut BTreeMap::new()) <= 4, "{small}");
 }
 
 /// Whatever is right agrees with itself; whatever is not does not.
@@ -167,27 +222,33 @@ fn agreement_has_limits() {
     }
 }
 
+/// Texts of all primitives with numbers, words and pieces changed: reading ends with a graph that verifies or
+/// with an error, and whatever is read without checks can be verified.
 #[test]
-#[ignore]
-fn stats() {
-    for extreme in [false, true] {
-        let mut prims = BTreeMap::new();
-        let mut sizes = vec![];
-        let mut outs = vec![];
-        let (mut fin, mut all, mut empty) = (0, 0, 0);
-        let mut per = BTreeMap::new();
-        let t = std::time::Instant::now();
-        for seed in 0..GRAPHS {
-            let (g, i) = generate::graph_with(seed, Options { size: 14, extreme });
-            count(&g, &mut prims);
-            sizes.push(g.equations.len());
-            outs.push(g.outputs.len());
-            for ty in &g.types { *per.entry(ty.dtype).or_insert(0) += 1; if ty.shape.is_empty() { empty += 1 } }
-            for o in eval(&g, &i).unwrap() { if o.dtype().is_float() { fin += o.literals().filter(|x| x.as_f64().is_finite()).count(); all += o.len(); } }
+fn damaged_texts_are_read_or_refused() {
+    let pieces =
+        ["0", "1", "7", "9223372036854775807", "-1", "[]", "[0]", "[0,0]", "f32", "bool", "~", "%0", ""];
+    let mut read_well = 0;
+    for seed in 0..GRAPHS {
+        let text = write_with_locations(&generate::graph(seed, 6).0);
+        let starts: Vec<usize> = text
+            .char_indices()
+            .filter(|(_, c)| c.is_ascii_alphanumeric() || "[%,".contains(*c))
+            .map(|c| c.0)
+            .collect();
+        for (i, piece) in pieces.iter().enumerate() {
+            let at = starts[(seed as usize * 7919 + i * 104_729) % starts.len()];
+            let rest = &text[at..];
+            let len = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len()).max(1);
+            let damaged = format!("{}{piece}{}", &text[..at], &rest[len..]);
+            if let Ok(graph) = read(&damaged, &NoCustom) {
+                verify(&graph).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
+                read_well += 1;
+            }
+            if let Ok(graph) = read_unchecked(&damaged, &NoCustom) {
+                let _ = verify(&graph).map_err(|errors| errors.to_string());
+            }
         }
-        sizes.sort(); outs.sort();
-        println!("{extreme} {:?} sizes {} {} {} outs {} finite {fin}/{all} empty {empty} {per:?}\n{prims:?}", t.elapsed(), sizes[10], sizes[250], sizes[490], outs[250]);
     }
-    println!("{}", generate::graph(3, 14).0);
-    println!("{}", generate::graph(5, 14).0);
+    assert!(read_well > 100, "{read_well}");
 }

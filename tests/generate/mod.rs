@@ -8,9 +8,11 @@
 
 mod agree;
 mod grow;
+mod operands;
 mod rng;
 mod shrink;
 mod steady;
+mod steps;
 mod values;
 
 pub use agree::agree;

@@ -49,7 +49,11 @@ fn candidates(graph: &Graph) -> impl Iterator<Item = Graph> {
     let dead = std::iter::once_with(|| sweep(graph, false)).filter(|swept| size(swept) < size(graph));
     // Late equations first: with one go all those that only it needs.
     let edits = (0..graph.equations.len()).rev().flat_map(|i| edits(graph, i).map(move |edit| (i, edit)));
-    let edited = edits.map(|(i, edit)| sweep(&apply(graph, i, &edit), false));
+    let edited = edits.map(|(i, edit)| {
+        let edited = apply(graph, i, &edit);
+        // What a call computed in vain may be what matters; it can be swept in the next round.
+        if matches!(edit, Edit::Inline(_)) { edited } else { sweep(&edited, false) }
+    });
     let fewer_inputs = graph.inputs.iter().map(|&input| sweep(&without_input(graph, input), false));
     prefixes.chain(one_output).chain(fewer_outputs).chain(dead).chain(edited).chain(fewer_inputs)
 }

@@ -1,30 +1,33 @@
 //! Keeping random graphs well-conditioned, without knowing what any primitive computes.
 //!
-//! Beside every value of a growing graph stands its *shadow*: the same, with every result that may be rounded
-//! moved by a few units in its last place. An equation is kept only if value and shadow stay close. So graphs
+//! Beside every value of a growing graph stand its *shadows*: the same, with every result that may be rounded
+//! moved by a few units in its last place. An equation is kept only if value and shadows stay close. So graphs
 //! may be full of comparisons, roundings and quotients, and still two correct ways to run them agree.
 
 use tracewell_array::{Literal, Tensor};
-use tracewell_graph::{ArrayType, Lowering, Prim};
+use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 
 use super::agree::{difference, tolerance};
 use super::rng::Rng;
 
-/// How much closer a shadow must be than results have to be: it is one sample of many possible roundings.
+/// How much closer shadows must be than results have to be: they are few samples of many possible roundings.
 const MARGIN: f64 = 16.0;
 
-/// An array, its shadow, and how coarse the numbers are that it was computed from.
+/// With so many shadows, two numbers that are equal by chance hardly stay in order in all of them.
+const SHADOWS: usize = 8;
+
+/// An array, its shadows, and how coarse the numbers are that it was computed from.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) tensor: Tensor,
-    pub(super) shadow: Tensor,
+    pub(super) shadows: Vec<Tensor>,
     pub(super) tolerance: f64,
 }
 
 impl Known {
     /// An array that no rounding has touched.
     pub(super) fn exact(tensor: Tensor) -> Known {
-        Known { shadow: tensor.clone(), tolerance: tolerance(tensor.dtype()), tensor }
+        Known { shadows: vec![tensor.clone(); SHADOWS], tolerance: tolerance(tensor.dtype()), tensor }
     }
 }
 
@@ -37,25 +40,54 @@ pub(super) fn apply(
     results: &[ArrayType],
     extreme: bool,
 ) -> Option<Vec<Known>> {
-    let eval = |pick: fn(&Known) -> &Tensor| {
+    let eval = |pick: &dyn Fn(&Known) -> &Tensor| {
         let operands: Vec<Tensor> = operands.iter().map(|&known| pick(known).clone()).collect();
         prim.rules().eval(&operands).ok()
     };
-    let (tensors, shadows) = (eval(|known| &known.tensor)?, eval(|known| &known.shadow)?);
-    let moved = matches!(prim.rules().lower(types, results), Ok(Lowering::View(_) | Lowering::Constant(_)));
+    let tensors = eval(&|known| &known.tensor)?;
+    if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
+        return None;
+    }
+    let moved = match prim.rules().lower(types, results) {
+        // What happens inside is rounded too.
+        Ok(Lowering::Graph(inner)) => return apply_graph(rng, &inner, operands, extreme),
+        Ok(Lowering::View(_) | Lowering::Constant(_)) => true,
+        _ => false,
+    };
     let coarsest = operands.iter().map(|known| known.tolerance).fold(0.0, f64::max);
-    let known = tensors.into_iter().zip(shadows).map(|(tensor, shadow)| {
-        let shadow = if moved { shadow } else { shake(rng, &shadow) };
+    let exact = |tensor: Tensor| {
         let tolerance = coarsest.max(tolerance(tensor.dtype()));
-        let known = Known { tensor, shadow, tolerance };
-        (tame(&known.tensor, extreme) && steady(&known)).then_some(known)
-    });
-    known.collect()
+        Known { tensor, shadows: Vec::new(), tolerance }
+    };
+    let mut all: Vec<Known> = tensors.into_iter().map(exact).collect();
+    for i in 0..SHADOWS {
+        for (known, shadow) in all.iter_mut().zip(eval(&|known| &known.shadows[i])?) {
+            let shadow = if moved { shadow } else { shake(rng, &shadow) };
+            if difference(&shadow, &known.tensor, known.tolerance / MARGIN).is_some() {
+                return None;
+            }
+            known.shadows.push(shadow);
+        }
+    }
+    Some(all)
 }
 
-/// Whether a rounding somewhere before makes no great difference.
-fn steady(known: &Known) -> bool {
-    difference(&known.shadow, &known.tensor, known.tolerance / MARGIN).is_none()
+/// Applies a graph to values and shadows, equation by equation.
+fn apply_graph(rng: &mut Rng, graph: &Graph, inputs: &[&Known], extreme: bool) -> Option<Vec<Known>> {
+    let mut values: Vec<Known> = inputs.iter().map(|&known| known.clone()).collect();
+    let value = |values: &[Known], atom: &Atom| match atom {
+        Atom::Var(var) => values[var.0 as usize].clone(),
+        Atom::Splat(splat) => Known::exact(Tensor::full(splat.literal, splat.shape.clone())),
+    };
+    for equation in &graph.equations {
+        let operands: Vec<Known> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
+        let operands: Vec<&Known> = operands.iter().collect();
+        let types: Vec<ArrayType> = equation.inputs.iter().map(|atom| graph.atom_type(atom)).collect();
+        let results: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
+        // Variables are numbered in the order of their definition.
+        values.extend(apply(rng, &equation.prim, &operands, &types, &results, extreme)?);
+    }
+    Some(graph.outputs.iter().map(|atom| value(&values, atom)).collect())
 }
 
 /// Whether most elements are ordinary numbers. A graph in which everything is NaN tests nothing, and near the
@@ -70,7 +102,7 @@ fn tame(tensor: &Tensor, extreme: bool) -> bool {
     !huge && (extreme || strange * 10 <= tensor.len())
 }
 
-/// Moves each float up or down by a few units in its last place, or not at all.
+/// Moves each float up or down by a few units in its last place.
 fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     let dtype = tensor.dtype();
     if !dtype.is_float() {
@@ -78,7 +110,7 @@ fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     }
     let few_units = if dtype.size() == 4 { 4.0 * f64::from(f32::EPSILON) } else { 4.0 * f64::EPSILON };
     let mut moved = |x: Literal| {
-        let step = rng.below(3) as f64 - 1.0;
+        let step = [-1.0, -0.5, 0.5, 1.0][rng.below(4)];
         Literal::from_f64(dtype, x.as_f64() * (1.0 + step * few_units))
     };
     let literals: Vec<Literal> = tensor.literals().map(&mut moved).collect();

@@ -36,17 +36,8 @@ pub(super) fn dtype(rng: &mut Rng) -> DType {
 /// A number. Gentle ones are small; `extreme` ones are often NaN, infinite, a zero of either sign, subnormal, or
 /// at the end of the integers.
 pub(super) fn literal(rng: &mut Rng, dtype: DType, extreme: bool) -> Literal {
-    const REALS: [f64; 9] = [
-        f64::NAN,
-        f64::INFINITY,
-        f64::NEG_INFINITY,
-        -0.0,
-        0.0,
-        1.0,
-        -1.0,
-        f32::MIN_POSITIVE as f64,
-        -1e-42,
-    ];
+    const REALS: [f64; 9] =
+        [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 1.0, -1.0, f32::MIN_POSITIVE as f64, -1e-42];
     const INTEGERS: [f64; 6] = [0.0, 1.0, -1.0, i64::MIN as f64, i64::MAX as f64, i32::MIN as f64];
     if extreme && rng.percent(30) {
         let special: &[f64] = if dtype.is_float() { &REALS } else { &INTEGERS };

@@ -12,12 +12,13 @@ use crate::lanes::{Lanes, is_wide};
 
 /// Whether a conversion has vector instructions.
 pub(crate) fn converts(from: DType, to: DType) -> bool {
-    match (from, to) {
-        (DType::I64, DType::F32 | DType::F64) => false,
-        (DType::F64, DType::U8 | DType::U32 | DType::I32 | DType::I64) => false,
-        (DType::F32, DType::I64) => false,
-        _ => true,
-    }
+    let no_instruction = matches!(
+        (from, to),
+        (DType::I64, DType::F32 | DType::F64)
+            | (DType::F32, DType::I64)
+            | (DType::F64, DType::U8 | DType::U32 | DType::I32 | DType::I64)
+    );
+    !no_instruction
 }
 
 impl Emit<'_> {

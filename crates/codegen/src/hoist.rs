@@ -4,7 +4,7 @@
 //! block that runs only if there is an iteration, so a load moved there reads nothing that was not read before.
 
 use rustc_hash::FxHashSet;
-use tracewell_kernel::{BufferId, Kernel, Op, Region, Stmt, Value};
+use tracewell_kernel::{BufferId, Kernel, Region, Stmt, Value};
 
 /// Whether iterations hand something to each other through memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -110,16 +110,4 @@ impl Stores {
 /// Whether a region has neither loops nor branches nor calls.
 pub(crate) fn is_straight(region: &Region) -> bool {
     region.stmts.iter().all(|stmt| matches!(stmt, Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. }))
-}
-
-/// The dtype-independent weight of an operation on one lane, in simple instructions.
-pub(crate) fn weight(op: Op, float: bool) -> u32 {
-    match op {
-        Op::Const(_) | Op::Size(_) | Op::Bitcast(_) => 0,
-        Op::Div if float => 4,
-        Op::Sqrt => 5,
-        Op::Div | Op::Rem => 20,
-        Op::Min | Op::Max | Op::Convert(_) => 3,
-        _ => 1,
-    }
 }

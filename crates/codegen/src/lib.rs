@@ -19,6 +19,7 @@ mod hoist;
 mod lanes;
 mod loops;
 mod lower;
+mod masked;
 mod plan;
 mod reduce;
 mod scalar;

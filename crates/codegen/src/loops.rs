@@ -42,16 +42,13 @@ impl Lower<'_, '_> {
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
         // Inside a vector loop, each iteration is one for every lane already.
-        let plan = if is_straight(body) && !self.lanes_around {
-            plan(self.kernel, self.emit.features, var, body, &hoisted)
-        } else {
-            None
-        };
+        let plan =
+            if self.lanes_around { None } else { plan(self.kernel, self.emit.features, var, body, &hoisted) };
         let mut from = start;
         if let Some(plan) = plan {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
             self.lanes_around = true;
-            let unroll = unroll(plan.cost, extent);
+            let unroll = if is_straight(body) { unroll(plan.cost, extent) } else { 1 };
             if unroll > 1 {
                 from = self.vector_each(var, [from, end], unroll, body, &hoisted)?;
             }
@@ -111,10 +108,10 @@ impl Lower<'_, '_> {
 }
 
 /// How many vectors a step handles: several for cheap bodies, where counting would cost as much as the work.
-fn unroll(cost: u32, extent: Option<Size>) -> usize {
+fn unroll(cost: f64, extent: Option<Size>) -> usize {
     let wanted = match cost {
-        0..=12 => 4,
-        13..=24 => 2,
+        ..=12.0 => 4,
+        ..=24.0 => 2,
         _ => 1,
     };
     match extent {

@@ -33,6 +33,8 @@ pub(crate) struct Lower<'k, 'f> {
     pub(crate) laned: Vec<bool>,
     /// Whether we are inside a vector loop.
     pub(crate) lanes_around: bool,
+    /// The lanes that are meant, where that is not all of them.
+    pub(crate) mask: Option<Clif>,
     params: Vec<Clif>,
     locals: Vec<StackSlot>,
     context: Clif,
@@ -72,6 +74,7 @@ pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<Function> {
         bound: vec![None; count],
         laned: vec![false; count],
         lanes_around: false,
+        mask: None,
         params,
         locals,
         context,
@@ -209,9 +212,7 @@ impl Lower<'_, '_> {
         let mut args = vec![start];
         args.extend(init);
         let params = self.emit.enter(repeat, &args);
-        self.depth += 1;
-        let yields = body(self, params[0], &params[1..], prepared)?;
-        self.depth -= 1;
+        let yields = self.in_loop(|lower| body(lower, params[0], &params[1..], prepared))?;
         let next = self.emit.add_const(params[0], step);
         let more = self.emit.ins().icmp(IntCC::SignedLessThan, next, end);
         let mut args = vec![next];
@@ -241,30 +242,42 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
+    /// Lowers something inside a loop.
+    pub(crate) fn in_loop<T>(&mut self, inside: impl FnOnce(&mut Self) -> Lowered<T>) -> Lowered<T> {
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        result
+    }
+
     fn while_loop(&mut self, carries: &[Carry], cond: &Region, body: &Region) -> Lowered {
+        if self.laned[cond.yields[0].0 as usize] {
+            return self.while_masked(carries, cond, body);
+        }
         let init = self.pack(carries.iter().map(|c| (c.init, c.out)));
         let types: Vec<Type> = init.iter().map(|&value| self.emit.type_of(value)).collect();
         let repeat = self.emit.block(&types);
         let again = self.emit.block(&[]);
         let exit = self.emit.block(&[]);
         let carried = self.emit.enter(repeat, &init);
-        self.depth += 1;
-        self.unpack(carries.iter().map(|c| c.inside), &carried);
-        self.region(cond)?;
-        let holds = self.one(cond.yields[0]);
-        self.emit.branch(holds, (again, &[]), (exit, &[]));
-        self.emit.switch_to(again);
-        self.region(body)?;
-        let next = self.pack(body.yields.iter().copied().zip(carries.iter().map(|c| c.out)));
-        self.depth -= 1;
-        self.emit.jump(repeat, &next);
+        self.in_loop(|lower| {
+            lower.unpack(carries.iter().map(|c| c.inside), &carried);
+            lower.region(cond)?;
+            let holds = lower.one(cond.yields[0]);
+            lower.emit.branch(holds, (again, &[]), (exit, &[]));
+            lower.emit.switch_to(again);
+            lower.region(body)?;
+            let next = lower.pack(body.yields.iter().copied().zip(carries.iter().map(|c| c.out)));
+            lower.emit.jump(repeat, &next);
+            Ok(())
+        })?;
         self.emit.switch_to(exit);
         self.unpack(carries.iter().map(|c| c.out), &carried);
         Ok(())
     }
 
     fn if_else(&mut self, cond: Value, outs: &[Value], then: &Region, otherwise: &Region) -> Lowered {
-        let cond = self.one(cond);
+        let Bound::One(cond) = self.bound(cond) else { return self.if_masked(cond, outs, then, otherwise) };
         let (yes, no) = (self.emit.block(&[]), self.emit.block(&[]));
         let types: Vec<Type> = outs.iter().flat_map(|&out| self.packed_types(out)).collect();
         let join = self.emit.block(&types);
@@ -309,7 +322,7 @@ impl Lower<'_, '_> {
     }
 
     /// Values as arguments of a block, each in the form of the value it becomes there.
-    fn pack(&mut self, values: impl Iterator<Item = (Value, Value)>) -> Vec<Clif> {
+    pub(crate) fn pack(&mut self, values: impl Iterator<Item = (Value, Value)>) -> Vec<Clif> {
         let mut packed = Vec::new();
         for (from, to) in values {
             let dtype = self.kernel.dtype(to);
@@ -325,7 +338,7 @@ impl Lower<'_, '_> {
     }
 
     /// Binds values to the parameters of a block.
-    fn unpack(&mut self, values: impl Iterator<Item = Value>, mut packed: &[Clif]) {
+    pub(crate) fn unpack(&mut self, values: impl Iterator<Item = Value>, mut packed: &[Clif]) {
         for value in values {
             let (first, rest) = packed.split_at(self.packed_types(value).len());
             packed = rest;

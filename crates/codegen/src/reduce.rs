@@ -16,10 +16,12 @@ use crate::vector::Bound;
 
 /// Most iterations of a constant number that are written out one after the other.
 const UNROLL: i64 = 8;
+/// The same inside a vector loop, where all lanes of four accumulators are many.
+const UNROLL_IN_LANES: i64 = 16;
 /// Most vectors of accumulators that are kept in registers.
 const REGISTERS: usize = 8;
 /// Most instructions of a body, for four elements, that is written out once for every four lanes.
-const CHEAP: u32 = 12;
+const CHEAP: f64 = 12.0;
 
 /// An accumulator and its lanes on the stack.
 struct Slot {
@@ -38,8 +40,9 @@ impl Lower<'_, '_> {
     ) -> Lowered {
         let dtypes: Vec<DType> = accumulators.iter().map(|a| self.kernel.dtype(a.out)).collect();
         let lanes = lanes_of(dtypes.iter().copied());
+        let unroll = if self.lanes_around { UNROLL_IN_LANES } else { UNROLL };
         match extent {
-            Size::Const(n) if n <= UNROLL && is_straight(body) => {
+            Size::Const(n) if n <= unroll && is_straight(body) => {
                 self.reduce_unrolled(var, n.max(0), lanes, accumulators, body)
             }
             _ if self.lanes_around => self.reduce_each_lane(var, extent, lanes, accumulators, body),
@@ -293,7 +296,12 @@ impl Lower<'_, '_> {
                 .map(|lane| self.emit.load_vectors(slot.dtype, address, (lane * bytes) as i32))
                 .collect();
             let sum = self.halve_vectors(slot, sums);
-            self.bind(accumulator.out, Bound::Lanes(sum));
+            let sum = if self.laned[accumulator.out.0 as usize] {
+                Bound::Lanes(sum)
+            } else {
+                Bound::One(self.emit.extract(slot.dtype, sum, 0))
+            };
+            self.bind(accumulator.out, sum);
         }
         Ok(())
     }

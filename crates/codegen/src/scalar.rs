@@ -131,9 +131,23 @@ impl Emit<'_> {
 
     fn compare(&mut self, comparison: Comparison, dtype: DType, a: Value, b: Value) -> Value {
         if dtype.is_float() {
-            self.ins().fcmp(float_code(comparison), a, b)
+            self.compare_floats(comparison, a, b)
         } else {
             self.ins().icmp(int_code(comparison, dtype.is_signed()), a, b)
+        }
+    }
+
+    /// A comparison of float scalars or vectors. Greater is less with the sides exchanged: Cranelift knows a
+    /// minimum or maximum by a choice after `less` only.
+    pub(crate) fn compare_floats(&mut self, comparison: Comparison, a: Value, b: Value) -> Value {
+        match comparison {
+            Comparison::Eq => self.ins().fcmp(FloatCC::Equal, a, b),
+            // Also true where an operand is NaN.
+            Comparison::Ne => self.ins().fcmp(FloatCC::NotEqual, a, b),
+            Comparison::Lt => self.ins().fcmp(FloatCC::LessThan, a, b),
+            Comparison::Le => self.ins().fcmp(FloatCC::LessThanOrEqual, a, b),
+            Comparison::Gt => self.ins().fcmp(FloatCC::LessThan, b, a),
+            Comparison::Ge => self.ins().fcmp(FloatCC::LessThanOrEqual, b, a),
         }
     }
 
@@ -190,19 +204,6 @@ impl Emit<'_> {
         let one = self.int(types::I64, 1);
         let size = self.ins().smax(size, one);
         self.add_const(size, -1)
-    }
-}
-
-/// Cranelift's name for a comparison of floats.
-pub(crate) fn float_code(comparison: Comparison) -> FloatCC {
-    match comparison {
-        Comparison::Eq => FloatCC::Equal,
-        // Also true where an operand is NaN.
-        Comparison::Ne => FloatCC::NotEqual,
-        Comparison::Lt => FloatCC::LessThan,
-        Comparison::Le => FloatCC::LessThanOrEqual,
-        Comparison::Gt => FloatCC::GreaterThan,
-        Comparison::Ge => FloatCC::GreaterThanOrEqual,
     }
 }
 

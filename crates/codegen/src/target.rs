@@ -55,7 +55,7 @@ impl Target {
 
     fn finish(isa: isa::Builder, verify: bool) -> Result<Target, CodegenError> {
         let isa = isa.finish(flags(verify)).map_err(|error| CodegenError::Target(error.to_string()))?;
-        Ok(Target { features: Features::of(&isa), isa: Arc::from(isa), text: false })
+        Ok(Target { features: Features::of(&isa), isa, text: false })
     }
 
     pub(crate) fn isa(&self) -> &dyn TargetIsa {

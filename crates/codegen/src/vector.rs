@@ -11,7 +11,7 @@ use tracewell_kernel::{Comparison, Op};
 use crate::convert::converts;
 use crate::emit::Emit;
 use crate::lanes::{LANES, Lanes, is_wide, vector_type};
-use crate::scalar::{float_code, int_code};
+use crate::scalar::int_code;
 use crate::target::Features;
 
 /// What a value of the kernel is while code is generated.
@@ -172,13 +172,10 @@ impl Emit<'_> {
             Op::Sub if float => a.zip(b, |a, b| self.ins().fsub(a, b)),
             Op::Mul if float => a.zip(b, |a, b| self.ins().fmul(a, b)),
             Op::Div => a.zip(b, |a, b| self.ins().fdiv(a, b)),
-            Op::Min if float => self.extreme_floats(FloatCC::LessThan, a, b),
-            Op::Max if float => self.extreme_floats(FloatCC::GreaterThan, a, b),
+            Op::Min | Op::Max if float => self.extreme_floats(op == Op::Min, a, b),
             Op::Min => self.extreme_ints(dtype, Comparison::Lt, a, b),
             Op::Max => self.extreme_ints(dtype, Comparison::Gt, a, b),
-            Op::Compare(comparison) if float => {
-                a.zip(b, |a, b| self.ins().fcmp(float_code(comparison), a, b))
-            }
+            Op::Compare(comparison) if float => a.zip(b, |a, b| self.compare_floats(comparison, a, b)),
             Op::Compare(comparison) => self.compare_ints(comparison, dtype, a, b),
             Op::And => a.zip(b, |a, b| self.ins().band(a, b)),
             Op::Or => a.zip(b, |a, b| self.ins().bor(a, b)),
@@ -241,11 +238,12 @@ impl Emit<'_> {
     }
 
     /// `a` where the comparison holds or `a` is NaN, else `b`.
-    fn extreme_floats(&mut self, code: FloatCC, a: Lanes, b: Lanes) -> Lanes {
+    fn extreme_floats(&mut self, min: bool, a: Lanes, b: Lanes) -> Lanes {
         a.zip(b, |a, b| {
             // A comparison and a choice by it are one instruction, but it takes `b` where `a` is NaN. All bits
             // set are a NaN too, and cheaper than a second choice.
-            let wins = self.ins().fcmp(code, a, b);
+            let comparison = if min { Comparison::Lt } else { Comparison::Gt };
+            let wins = self.compare_floats(comparison, a, b);
             let other = self.choose(wins, a, b);
             let nan = self.ins().fcmp(FloatCC::Unordered, a, a);
             let nan = self.recast(self.type_of(a), nan);

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
-use tracewell_graph::{Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Prim, RuleError, View};
+use tracewell_graph::{
+    Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Prim, RuleError, View,
+};
 use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Op, Value};
 
 use crate::cost::count_ops;
@@ -37,13 +39,30 @@ pub(crate) enum Def {
     /// One literal everywhere.
     Fill(Literal),
     /// A scalar function of elements at the same position; `ops` is what it costs.
-    Map { f: MapFn, args: SmallVec<[Operand; 3]>, ops: u32 },
+    Map {
+        f: MapFn,
+        args: SmallVec<[Operand; 3]>,
+        ops: u32,
+    },
     /// Elements found elsewhere in an array of shape `from`.
-    View { axes: Vec<AxisView>, from: Shape, of: Id },
+    View {
+        axes: Vec<AxisView>,
+        from: Shape,
+        of: Id,
+    },
     /// The reduced axes of an array of shape `from` combined.
-    Reduce { combine: Combine, axes: Vec<usize>, from: Shape, of: Operand },
-    /// One result of a library call.
-    Call { call: usize, out: usize },
+    Reduce {
+        combine: Combine,
+        axes: Vec<usize>,
+        from: Shape,
+        of: Operand,
+    },
+    /// A result of a library call.
+    Call {
+        call: usize,
+    },
+    /// Partial results of a reduction: made by fusion, for itself.
+    Scratch,
 }
 
 /// An array of the flow.
@@ -74,11 +93,6 @@ impl Node {
     /// Number of elements.
     pub(crate) fn len(&self) -> usize {
         self.shape.len()
-    }
-
-    /// Whether it has memory without being computed by a kernel.
-    pub(crate) fn is_given(&self) -> bool {
-        matches!(self.def, Def::Input(_) | Def::Constant(_) | Def::Call { .. })
     }
 }
 
@@ -195,9 +209,7 @@ impl Builder<'_> {
 
     fn operand(&self, atom: &Atom) -> Operand {
         match atom {
-            Atom::Var(var) => {
-                self.values[var.0 as usize].expect("operands are defined before they are used")
-            }
+            Atom::Var(var) => self.values[var.0 as usize].expect("operands are defined before they are used"),
             Atom::Splat(splat) => Operand::Literal(splat.literal),
         }
     }
@@ -282,9 +294,9 @@ impl Builder<'_> {
         let operands = operands.iter().zip(&shapes).map(|(&o, shape)| self.in_memory(o, shape)).collect();
         let number = self.flow.calls.len();
         let mut results = Vec::with_capacity(equation.outputs.len());
-        for (out, &var) in equation.outputs.iter().enumerate() {
+        for &var in &equation.outputs {
             let ty = self.graph.ty(var);
-            let def = Def::Call { call: number, out };
+            let def = Def::Call { call: number };
             let id = self.node(def, ty.dtype, ty.shape.clone(), equation.prim.name());
             self.values[var.0 as usize] = Some(Operand::Node(id));
             results.push(id);

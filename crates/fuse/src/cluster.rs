@@ -5,13 +5,14 @@
 //! an array wanted twice at one position is computed once.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use tracewell_array::Shape;
 use tracewell_graph::AxisView;
 
 use crate::classify::{Def, Id, Node, Operand};
 use crate::index::{Affine, Apart};
 use crate::loops::{LoopId, Loops};
+use crate::rows::{Row, within};
 
 /// How often loops are split to follow views before the views get memory instead.
 const MAX_SPLITS: usize = 16;
@@ -34,6 +35,8 @@ pub(crate) struct Cluster {
     /// Different arrays that it loads.
     pub(crate) loads: usize,
     pub(crate) form: Form,
+    /// Rows on the stack.
+    pub(crate) rows: usize,
     splits: usize,
 }
 
@@ -69,6 +72,10 @@ pub(crate) enum What {
     Reduce(SmallVec<[LoopId; 2]>, Affine),
     /// One literal everywhere.
     Fill,
+    /// Put by these loops into a row on the stack, at a position in the row.
+    Keep(SmallVec<[LoopId; 2]>, Affine),
+    /// Read from that row, at a position in it.
+    Recall(Affine),
 }
 
 impl Cluster {
@@ -94,6 +101,7 @@ impl Cluster {
             ops: 0,
             loads: 0,
             form: Form::Plain,
+            rows: 0,
             splits: 0,
         }
     }
@@ -128,8 +136,8 @@ impl Cluster {
         for found in &mut self.found {
             found.at.split(of, inner, new);
             match &mut found.what {
-                What::Elsewhere(_, at) => at.split(of, inner, new),
-                What::Reduce(loops, at) => {
+                What::Elsewhere(_, at) | What::Recall(at) => at.split(of, inner, new),
+                What::Reduce(loops, at) | What::Keep(loops, at) => {
                     at.split(of, inner, new);
                     if let Some(place) = loops.iter().position(|&l| l == of) {
                         loops.insert(place + 1, new);
@@ -179,10 +187,28 @@ impl Cluster {
                 What::Reduce(loops, there)
             }
             Def::Fill(_) => What::Fill,
-            Def::Input(_) | Def::Constant(_) | Def::Call { .. } => unreachable!("has memory"),
+            Def::Input(_) | Def::Constant(_) | Def::Call { .. } | Def::Scratch => {
+                unreachable!("has memory")
+            }
         };
         self.found.push(Found { id, at, what });
         wanted
+    }
+
+    /// Keeps a row of an array, which is read wherever the array is wanted. Returns where it is computed.
+    pub(crate) fn keep(&mut self, id: Id, row: &Row) -> Affine {
+        for at in self.wanted.remove(&id).unwrap_or_default() {
+            let what = What::Recall(within(&at, &row.start));
+            self.found.push(Found { id, at, what });
+        }
+        let l = self.loops.add(row.extent, Some(row.parent));
+        let mut at = row.start.clone();
+        at.set(l, 1);
+        let what = What::Keep(smallvec![l], Affine::var(l));
+        self.found.push(Found { id, at: at.clone(), what });
+        self.rows += 1;
+        self.form = Form::Rows;
+        at
     }
 
     /// Reads an array from memory wherever it is wanted.

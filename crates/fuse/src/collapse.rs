@@ -23,11 +23,15 @@ pub(crate) fn collapse(nest: &mut Nest) {
 
 /// The loops that belong together, outermost first.
 fn chains(nest: &Nest) -> Vec<Vec<LoopId>> {
-    let reductions = nest.scalars.iter().filter_map(|scalar| match scalar {
-        Scalar::Reduce { loops, .. } => Some(loops.to_vec()),
-        _ => None,
-    });
-    std::iter::once(nest.loops.each.clone()).chain(reductions).collect()
+    let mut chains = vec![nest.loops.each.clone()];
+    for scalar in &nest.scalars {
+        if let Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } = scalar
+            && !chains.iter().any(|chain| chain[..] == loops[..])
+        {
+            chains.push(loops.to_vec());
+        }
+    }
+    chains
 }
 
 /// The inner part of a chain in which loops can change places without anything being computed more often.
@@ -36,7 +40,7 @@ fn movable(nest: &Nest, chain: &[LoopId]) -> Vec<LoopId> {
     let Some(&last) = chain.last() else { return Vec::new() };
     let is_costly = |scalar: &Scalar| match scalar {
         Scalar::Map { ops, .. } => *ops > CHEAP,
-        Scalar::Reduce { .. } => true,
+        Scalar::Reduce { .. } | Scalar::Keep { .. } => true,
         _ => false,
     };
     let holds = |l: LoopId| {
@@ -68,18 +72,20 @@ fn best_innermost(nest: &mut Nest, chain: &[LoopId]) {
 }
 
 fn merge(nest: &mut Nest, chain: &[LoopId]) {
-    for pair in chain.windows(2).rev() {
-        let (outer, inner) = (pair[0], pair[1]);
+    let Some((&last, outer)) = chain.split_last() else { return };
+    let mut inner = last;
+    for &outer in outer.iter().rev() {
         let extent = nest.loops.extent(inner);
         let as_one = nest.accesses().all(|at| at.coefficient(outer) == at.coefficient(inner) * extent);
         if !as_one || nest.loops.children(outer) != 1 {
+            inner = outer;
             continue;
         }
         nest.loops.set_extent(inner, extent * nest.loops.extent(outer));
         nest.loops.remove(outer);
         nest.each_access(|at| at.set(outer, 0));
         for scalar in &mut nest.scalars {
-            if let Scalar::Reduce { loops, .. } = scalar {
+            if let Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } = scalar {
                 loops.retain(|l| *l != outer);
             }
         }

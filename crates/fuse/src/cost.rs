@@ -10,8 +10,8 @@ use tracewell_kernel::{KernelBuilder, Op, Region, Stmt, Value};
 /// What loading an element that is in no register costs, in operations.
 pub(crate) const LOAD: u32 = 2;
 
-/// Nanoseconds an operation, in code that is vectorised a little.
-const NANOSECONDS: f64 = 0.3;
+/// Nanoseconds an operation: between what vectors in a cache and scalars from memory take.
+const NANOSECONDS: f64 = 0.06;
 
 /// The operations in the expansion of a scalar function.
 pub(crate) fn count_ops(f: &MapFn, types: &[DType]) -> u32 {

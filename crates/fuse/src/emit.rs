@@ -6,7 +6,7 @@
 //! most 16, because such loops can be unrolled. The outermost extent is always a run-time size.
 
 use rustc_hash::FxHashMap;
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use tracewell_kernel::{BufferId, Combine, Index, Kernel, KernelBuilder, Size, Value};
 
 use crate::classify::{Flow, Id};
@@ -72,24 +72,74 @@ impl Emitter<'_, '_> {
         let list = home.map_or(self.nest.loops.len(), |l| l as usize);
         for i in std::mem::take(&mut self.lists[list]) {
             match &self.nest.scalars[i] {
-                Scalar::Reduce { combine, loops, body } => {
-                    let value = self.reduce(b, *combine, loops, *body);
-                    self.writer.values[i] = Some(value);
+                // One that shares its loops was written with the first that has them.
+                Scalar::Reduce { .. } if self.writer.values[i].is_some() => {}
+                Scalar::Reduce { loops, .. } => {
+                    let group = self.group(loops);
+                    let values = self.reduce(b, &group, loops);
+                    for (&i, value) in group.iter().zip(values) {
+                        self.writer.values[i] = Some(value);
+                    }
+                }
+                Scalar::Keep { dtype, len, loops, .. } => {
+                    let row = b.local(*dtype, *len);
+                    self.writer.rows.insert(i, row);
+                    self.keep(b, i, loops);
                 }
                 scalar => self.writer.scalar(b, i, scalar),
             }
         }
     }
 
-    fn reduce(&mut self, b: &mut KernelBuilder, combine: Combine, loops: &[LoopId], body: usize) -> Value {
-        let [id, inner @ ..] = loops else { return self.writer.value(body) };
+    /// Fills a row of the stack.
+    fn keep(&mut self, b: &mut KernelBuilder, i: usize, loops: &[LoopId]) {
+        if let [id, inner @ ..] = loops {
+            let extent = self.writer.extent(b, self.nest, *id);
+            b.each(extent, |b, var| {
+                self.writer.vars.insert(*id, var);
+                self.compute(b, Some(*id));
+                self.keep(b, i, inner);
+            });
+        } else if let Scalar::Keep { to, body, .. } = &self.nest.scalars[i] {
+            let index = self.writer.index(b, to);
+            b.store(self.writer.rows[&i], index, self.writer.value(*body));
+        }
+    }
+
+    /// The reductions over these loops.
+    fn group(&self, shared: &[LoopId]) -> Vec<usize> {
+        let shares = |scalar: &Scalar| matches!(scalar, Scalar::Reduce { loops, .. } if loops[..] == *shared);
+        (0..self.nest.scalars.len()).filter(|&i| shares(&self.nest.scalars[i])).collect()
+    }
+
+    fn reduce(&mut self, b: &mut KernelBuilder, group: &[usize], loops: &[LoopId]) -> SmallVec<[Value; 2]> {
+        let (mut combines, mut bodies) = (Vec::new(), SmallVec::new());
+        for &i in group {
+            if let Scalar::Reduce { combine, body, .. } = &self.nest.scalars[i] {
+                combines.push(*combine);
+                bodies.push(*body);
+            }
+        }
+        self.reduce_over(b, &combines, &bodies, loops)
+    }
+
+    fn reduce_over(
+        &mut self,
+        b: &mut KernelBuilder,
+        combines: &[Combine],
+        bodies: &SmallVec<[usize; 2]>,
+        loops: &[LoopId],
+    ) -> SmallVec<[Value; 2]> {
+        let [id, inner @ ..] = loops else {
+            return bodies.iter().map(|&body| self.writer.value(body)).collect();
+        };
         let extent = self.writer.extent(b, self.nest, *id);
-        let outs = b.reduce(extent, &[combine], |b, var| {
+        let outs = b.reduce(extent, combines, |b, var| {
             self.writer.vars.insert(*id, var);
             self.compute(b, Some(*id));
-            smallvec![self.reduce(b, combine, inner, body)]
+            self.reduce_over(b, combines, bodies, inner)
         });
-        outs[0]
+        outs.into()
     }
 }
 
@@ -103,6 +153,8 @@ pub(crate) struct Writer {
     /// The variables of the loops that are open or were.
     pub(crate) vars: FxHashMap<LoopId, Value>,
     pub(crate) values: Vec<Option<Value>>,
+    /// The stack buffers of rows that are kept.
+    rows: FxHashMap<usize, BufferId>,
 }
 
 impl Writer {
@@ -115,6 +167,7 @@ impl Writer {
             known: FxHashMap::default(),
             vars: FxHashMap::default(),
             values: vec![None; nest.scalars.len()],
+            rows: FxHashMap::default(),
         };
         for scalar in &nest.scalars {
             if let Scalar::Load { of, .. } = scalar
@@ -172,7 +225,7 @@ impl Writer {
         self.values[scalar].expect("scalars are computed before they are used")
     }
 
-    /// Writes a scalar that is not a reduction.
+    /// Writes a scalar that has no loops of its own.
     pub(crate) fn scalar(&mut self, b: &mut KernelBuilder, i: usize, scalar: &Scalar) {
         let value = match scalar {
             Scalar::Literal(literal) => b.literal(*literal),
@@ -184,7 +237,11 @@ impl Writer {
                 let args: SmallVec<[Value; 3]> = args.iter().map(|&a| self.value(a)).collect();
                 f(b, &args)
             }
-            Scalar::Reduce { .. } => unreachable!("reductions are written with their loops"),
+            Scalar::Recall { keep, at } => {
+                let index = self.index(b, at);
+                b.load(self.rows[keep], index)
+            }
+            Scalar::Reduce { .. } | Scalar::Keep { .. } => unreachable!("written with their loops"),
         };
         self.values[i] = Some(value);
     }

@@ -178,7 +178,10 @@ mod tests {
         let new = loops.split(0, 3);
         assert_eq!((loops.extent(0), loops.extent(new)), (2, 3));
         assert_eq!(loops.each, [0, new, 1]);
-        assert_eq!((loops.parent(1), loops.parent(reduced), loops.parent(new)), (Some(new), Some(new), Some(0)));
+        assert_eq!(
+            (loops.parent(1), loops.parent(reduced), loops.parent(new)),
+            (Some(new), Some(new), Some(0))
+        );
         assert_eq!(loops.trips(Some(reduced)), 42.0);
         let mut at = affine(1, &[5, 1]);
         at.split(0, 3, new);

@@ -7,11 +7,14 @@
 //! Invariants: a program computes what its graph does, up to the order of float reductions, which depends on
 //! the graph and its shapes alone and never on the machine; time is linear in the number of equations.
 
+mod blocks;
 mod buffers;
 mod classify;
 mod cluster;
 mod collapse;
+mod columns;
 mod cost;
+mod donate;
 mod emit;
 mod error;
 mod index;
@@ -21,6 +24,9 @@ mod nest;
 mod order;
 mod program;
 mod reduce;
+mod rows;
+mod tiles;
+mod unify;
 
 pub use error::FuseError;
 
@@ -44,7 +50,7 @@ impl Default for Options {
 
 /// The program of a graph. Its results have the types of the graph's outputs, flat.
 pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
-    let flow = classify::classify(graph)?;
+    let mut flow = classify::classify(graph)?;
     let plan = materialise::materialise(&flow, options.fusion);
-    Ok(program::program(&graph.name, &flow, plan, options))
+    Ok(program::program(&graph.name, &mut flow, plan, options))
 }

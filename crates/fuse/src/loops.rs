@@ -75,6 +75,26 @@ impl Loops {
         self.each.retain(|&l| l != id);
     }
 
+    /// Puts everything inside a loop into another, which stands for it from now on.
+    pub(crate) fn rename(&mut self, from: LoopId, to: LoopId) {
+        self.all[from as usize].parent = None;
+        for other in &mut self.all {
+            if other.parent == Some(from) {
+                other.parent = Some(to);
+            }
+        }
+    }
+
+    /// Adds an independent loop around all others.
+    pub(crate) fn surround(&mut self, extent: i64) -> LoopId {
+        let new = self.add(extent, None);
+        for other in &mut self.all[..new as usize] {
+            other.parent = other.parent.or(Some(new));
+        }
+        self.each.insert(0, new);
+        new
+    }
+
     /// How many loops are around and including it.
     pub(crate) fn depth(&self, id: LoopId) -> usize {
         self.path(id).count()

@@ -14,6 +14,7 @@ use crate::cluster::{Cluster, Form};
 use crate::index::Affine;
 use crate::order::{Order, Unit};
 use crate::reduce;
+use crate::rows::{Row, row};
 
 /// Operations after which a kernel is cut.
 const MAX_OPS: u32 = 2_000;
@@ -72,6 +73,8 @@ enum Fate {
     Alone,
     /// Memory, and computed by this kernel.
     Joins(usize),
+    /// Kept by its only reader, row by row.
+    Kept(usize, Row),
 }
 
 struct Walk<'f> {
@@ -95,7 +98,7 @@ impl Walk<'_> {
         let node = &self.flow.nodes[id];
         match node.def {
             Def::Input(_) | Def::Constant(_) => self.store(id, None),
-            Def::Call { call, .. } => self.call(id, call),
+            Def::Call { call } => self.call(id, call),
             // Nobody reads an element of an empty array, and nobody writes one.
             _ if node.len() == 0 => self.store(id, None),
             _ => match self.fate(id, node) {
@@ -106,6 +109,11 @@ impl Walk<'_> {
                             self.compute(k, id, at);
                         }
                     }
+                }
+                Fate::Kept(k, row) => {
+                    self.readers[id].clear();
+                    let at = self.clusters[k].keep(id, &row);
+                    self.compute(k, id, at);
                 }
                 Fate::Alone => {
                     let mut cluster = Cluster::new(&node.shape);
@@ -181,10 +189,23 @@ impl Walk<'_> {
         if !self.fusion {
             return Fate::Alone;
         }
-        if !self.required[id] && self.is_inside(id, node) {
-            return Fate::Inside;
+        if !self.required[id] {
+            if let Some(fate) = self.kept(id, node) {
+                return fate;
+            }
+            if self.is_inside(id, node) {
+                return Fate::Inside;
+            }
         }
         self.host(id, node).map_or(Fate::Alone, Fate::Joins)
+    }
+
+    /// Whether the only reader of an expensive array keeps it.
+    fn kept(&self, id: Id, node: &Node) -> Option<Fate> {
+        let [k] = self.readers[id][..] else { return None };
+        let is_worth_it = matches!(node.def, Def::Map { .. }) && self.costs[id] > CHEAP;
+        let row = row(node, &self.clusters[k], &self.clusters[k].wanted[&id]);
+        row.filter(|_| is_worth_it && self.has_room(k, node)).map(|row| Fate::Kept(k, row))
     }
 
     /// Whether an array is recomputed by its readers.
@@ -259,7 +280,8 @@ impl Walk<'_> {
             let Operand::Node(operand) = operand else { continue };
             for &k in self.readers[operand].iter().take(MAX_CANDIDATES) {
                 let root = &flow.nodes[self.clusters[k].roots[0]];
-                let is_alike = root.shape.iter().filter(|&n| n != 1).eq(node.shape.iter().filter(|&n| n != 1));
+                let is_alike =
+                    root.shape.iter().filter(|&n| n != 1).eq(node.shape.iter().filter(|&n| n != 1));
                 if is_alike && !self.readers[id].contains(&k) && !candidates.contains(&k) {
                     candidates.push(k);
                 }
@@ -301,7 +323,11 @@ fn costs(flow: &Flow) -> Vec<u32> {
                 Operand::Node(id) => sum.saturating_add(of(&costs, *id)),
                 Operand::Literal(_) => sum,
             }),
-            Def::View { of: operand, .. } => of(&costs, *operand),
+            // What is repeated is computed once for many elements, or will get memory for being expensive.
+            Def::View { of: operand, .. } => {
+                let share = flow.nodes[*operand].len() as f64 / node.len().max(1) as f64;
+                (f64::from(of(&costs, *operand)) * share.min(1.0)) as u32
+            }
             _ => 0,
         };
         costs.push(cost);

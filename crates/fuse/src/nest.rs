@@ -20,11 +20,36 @@ const MAX_NAME: usize = 40;
 pub(crate) enum Scalar {
     Literal(Literal),
     /// The element of an array in memory.
-    Load { of: Id, at: Affine },
+    Load {
+        of: Id,
+        at: Affine,
+    },
     /// A function of scalars before it.
-    Map { f: MapFn, args: SmallVec<[usize; 3]>, ops: u32 },
+    Map {
+        f: MapFn,
+        args: SmallVec<[usize; 3]>,
+        ops: u32,
+    },
     /// A scalar before it, combined over loops, outermost first.
-    Reduce { combine: Combine, loops: SmallVec<[LoopId; 2]>, body: usize },
+    Reduce {
+        combine: Combine,
+        dtype: DType,
+        loops: SmallVec<[LoopId; 2]>,
+        body: usize,
+    },
+    /// No value: a scalar before it, put by these loops into a row of the stack, at a position in the row.
+    Keep {
+        dtype: DType,
+        len: usize,
+        loops: SmallVec<[LoopId; 2]>,
+        to: Affine,
+        body: usize,
+    },
+    /// The element of a row that is kept.
+    Recall {
+        keep: usize,
+        at: Affine,
+    },
 }
 
 /// Loops and what is computed in them.
@@ -55,6 +80,8 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
     let mut scalars = Scalars { all: Vec::new(), literals: FxHashMap::default() };
     let mut known: FxHashMap<(Id, Affine), usize> = FxHashMap::default();
     let mut name = String::new();
+    // The rows that are kept, by array.
+    let mut kept: FxHashMap<Id, usize> = FxHashMap::default();
     for found in cluster.found.into_iter().rev() {
         let node = &flow.nodes[found.id];
         let operand = |scalars: &mut Scalars, operand: Operand, at: &Affine| match operand {
@@ -72,8 +99,17 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
             (What::Reduce(loops, at), Def::Reduce { combine, of, .. }) => {
                 name_it(&mut name, &node.name);
                 let body = operand(&mut scalars, *of, &at);
-                scalars.push(Scalar::Reduce { combine: *combine, loops, body })
+                scalars.push(Scalar::Reduce { combine: *combine, dtype: node.dtype, loops, body })
             }
+            (What::Keep(loops, to), _) => {
+                let len: i64 = loops.iter().map(|&l| cluster.loops.extent(l)).product();
+                // Rounded, so that kernels for rows of about the same length are the same.
+                let len = (len as usize).next_power_of_two();
+                let body = known[&(found.id, found.at)];
+                kept.insert(found.id, scalars.push(Scalar::Keep { dtype: node.dtype, len, loops, to, body }));
+                continue;
+            }
+            (What::Recall(at), _) => scalars.push(Scalar::Recall { keep: kept[&found.id], at }),
             (What::Fill, Def::Fill(literal)) => scalars.literal(*literal),
             _ => unreachable!("arrays are found as what they are"),
         };
@@ -130,7 +166,7 @@ impl Nest {
     /// Every access.
     pub(crate) fn accesses(&self) -> impl Iterator<Item = &Affine> {
         let loads = self.scalars.iter().filter_map(|scalar| match scalar {
-            Scalar::Load { at, .. } => Some(at),
+            Scalar::Load { at, .. } | Scalar::Recall { at, .. } | Scalar::Keep { to: at, .. } => Some(at),
             _ => None,
         });
         loads.chain(self.stores.iter().map(|store| &store.at))
@@ -139,7 +175,8 @@ impl Nest {
     /// Changes every access.
     pub(crate) fn each_access(&mut self, mut f: impl FnMut(&mut Affine)) {
         for scalar in &mut self.scalars {
-            if let Scalar::Load { at, .. } = scalar {
+            if let Scalar::Load { at, .. } | Scalar::Recall { at, .. } | Scalar::Keep { to: at, .. } = scalar
+            {
                 f(at);
             }
         }
@@ -156,7 +193,8 @@ impl Nest {
                 Scalar::Literal(_) => None,
                 Scalar::Load { at, .. } => at.innermost(&self.loops),
                 Scalar::Map { args, .. } => self.loops.innermost(args.iter().filter_map(|&a| homes[a])),
-                Scalar::Reduce { loops, .. } => self.loops.parent(loops[0]),
+                Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } => self.loops.parent(loops[0]),
+                Scalar::Recall { keep, at } => at.innermost(&self.loops).or(homes[*keep]),
             };
             homes.push(self.loops.home(innermost));
         }
@@ -170,9 +208,11 @@ impl Nest {
         for (scalar, &home) in self.scalars.iter().zip(&homes) {
             work += match scalar {
                 Scalar::Literal(_) => 0.0,
-                Scalar::Load { .. } => f64::from(LOAD) * self.loops.trips(home),
+                Scalar::Load { .. } | Scalar::Recall { .. } => f64::from(LOAD) * self.loops.trips(home),
                 Scalar::Map { ops, .. } => f64::from(*ops) * self.loops.trips(home),
-                Scalar::Reduce { loops, .. } => self.loops.trips(loops.last().copied()),
+                Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } => {
+                    self.loops.trips(loops.last().copied())
+                }
             };
         }
         let points = self.loops.trips(self.loops.each.last().copied());

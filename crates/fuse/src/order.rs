@@ -97,7 +97,7 @@ mod tests {
         let [a, b, c, d] = [0, 1, 2, 3].map(Unit::Cluster);
         let call = Unit::Call(0);
         let mut order = Order::default();
-        [a, b, c, call, d].map(|unit| order.add(unit));
+        [a, b, c, call, d].into_iter().for_each(|unit| order.add(unit));
         order.after(a, Some(b));
         order.after(a, Some(d));
         order.after(b, Some(call));

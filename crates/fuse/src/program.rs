@@ -6,37 +6,61 @@ use rustc_hash::FxHashMap;
 use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step};
 
 use crate::Options;
+use crate::blocks::blocks;
 use crate::buffers::place;
-use crate::classify::{Def, Flow, Id};
-use crate::cluster::Cluster;
+use crate::classify::{Call, Def, Flow, Id};
+use crate::cluster::{Cluster, Form};
 use crate::collapse::collapse;
+use crate::columns::columns;
+use crate::donate::donate;
 use crate::emit::{Emitted, emit};
 use crate::materialise::Plan;
-use crate::nest::nest;
+use crate::nest::{Nest, nest};
 use crate::order::Unit;
+use crate::unify::unify;
 
 /// Makes the program of a flow.
-pub(crate) fn program(name: &str, flow: &Flow, plan: Plan, _options: &Options) -> Program {
-    let (mut slots, of) = slots(flow, &plan.stored);
-    let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
+pub(crate) fn program(name: &str, flow: &mut Flow, plan: Plan, options: &Options) -> Program {
     let mut clusters: Vec<Option<Cluster>> = plan.clusters.into_iter().map(Some).collect();
+    let mut work = Vec::with_capacity(plan.units.len());
     for unit in plan.units {
         match unit {
             Unit::Cluster(k) => {
-                let mut nest = nest(flow, clusters[k].take().expect("each kernel runs once"));
-                collapse(&mut nest);
-                steps.launch(emit(flow, &nest));
+                let cluster = clusters[k].take().expect("each kernel runs once");
+                work.extend(kernels(flow, cluster).into_iter().map(Work::Launch));
             }
-            Unit::Call(call) => {
-                let call = &flow.calls[call];
-                let slots = call.operands.iter().chain(&call.results).map(|&a| steps.slot(a)).collect();
-                steps.steps.push(Step::Call { call: call.call.clone(), slots });
-            }
+            Unit::Call(call) => work.push(Work::Call(call)),
+        }
+    }
+    let (mut slots, of) = slots(flow, &plan.stored);
+    let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
+    for work in work {
+        match work {
+            Work::Launch(emitted) => steps.launch(emitted),
+            Work::Call(call) => steps.call(&flow.calls[call]),
         }
     }
     let results = flow.outputs.iter().map(|&id| steps.slot(id)).collect();
     let arena = place(&mut slots, &steps.steps);
-    Program { name: name.to_string(), slots, kernels: steps.kernels, steps: steps.steps, results, arena }
+    let Steps { kernels, steps, .. } = steps;
+    let mut program = Program { name: name.to_string(), slots, kernels, steps, results, arena };
+    donate(&mut program, &options.donated);
+    program
+}
+
+enum Work {
+    Launch(Emitted),
+    Call(usize),
+}
+
+/// The kernels of a cluster, in order.
+fn kernels(flow: &mut Flow, cluster: Cluster) -> Vec<Emitted> {
+    let mut nest = nest(flow, cluster);
+    unify(&mut nest);
+    collapse(&mut nest);
+    let nests = if nest.form == Form::Blocks { blocks(flow, nest) } else { vec![nest] };
+    let write = |nest: &Nest| columns(flow, nest).unwrap_or_else(|| vec![emit(flow, nest)]);
+    nests.iter().flat_map(write).collect()
 }
 
 /// A slot for each argument and each array that has memory, and which array has which.
@@ -50,6 +74,7 @@ fn slots(flow: &Flow, stored: &[bool]) -> (Vec<Slot>, Vec<Option<SlotId>>) {
     for (id, node) in flow.nodes.iter().enumerate() {
         let role = match &node.def {
             Def::Input(i) => Role::Input(*i),
+            Def::Scratch => Role::Temp { offset: 0 },
             _ if !stored[id] => continue,
             Def::Constant(tensor) => Role::Constant(tensor.clone()),
             _ if is_output[id] => Role::Output { reuse: None },
@@ -80,6 +105,11 @@ impl Steps {
         let slots = arrays.iter().map(|&id| self.slot(id)).collect();
         let kernel = self.kernel(kernel);
         self.steps.push(Step::Launch { kernel, slots, sizes, cost });
+    }
+
+    fn call(&mut self, call: &Call) {
+        let slots = call.operands.iter().chain(&call.results).map(|&a| self.slot(a)).collect();
+        self.steps.push(Step::Call { call: call.call.clone(), slots });
     }
 
     /// The number of a kernel, the same for equal ones.

@@ -49,7 +49,7 @@ pub(crate) fn form(node: &Node) -> Form {
 }
 
 /// Whether the innermost axis that is walked stays and is worth walking innermost.
-fn is_columns(from: &Shape, axes: &[usize]) -> bool {
+pub(crate) fn is_columns(from: &Shape, axes: &[usize]) -> bool {
     let innermost = (0..from.rank()).rev().find(|&a| from.size(a) != 1);
     innermost.is_some_and(|a| !axes.contains(&a) && from.size(a) >= WIDE)
 }

@@ -273,7 +273,6 @@ mod tests {
               // error: %1 has no type
               return %1
               // error: %1 is used before it is defined
-              // error: 2 variables are defined, but 1 have a type
             }
         "#]]
         .assert_eq(&verify(&graph).unwrap_err().to_string());

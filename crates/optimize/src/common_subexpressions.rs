@@ -19,3 +19,33 @@ pub fn common_subexpressions(graph: &Graph) -> Graph {
         results
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::check;
+
+    #[test]
+    fn equal_equations_become_one() {
+        check(
+            common_subexpressions,
+            "(%0: f32[3]) -> (f32[3], i32[3])",
+            "%1: f32[3] = exp %0
+            %2: f32[3] = exp %0
+            %3: f32[3] = mul %1, 2.0:f32[3]
+            %4: f32[3] = mul %2, 2.0:f32[3]
+            %5: f32[3] = add %3, %4
+            %6: i32[3] = convert[dtype=i32, weak=false] %1
+            return %5, %6",
+            expect![[r#"
+                %1: f32[3] = exp %0
+                %2: f32[3] = mul %1, 2.0:f32[3]
+                %3: f32[3] = add %2, %2
+                %4: i32[3] = convert[dtype=i32, weak=false] %1
+                return %3, %4
+            "#]],
+        );
+    }
+}

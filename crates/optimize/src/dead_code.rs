@@ -1,9 +1,9 @@
 //! Equations that no result depends on disappear. Primitives have no effects, so that none is needed for its own
 //! sake. Inputs stay, used or not.
 
-use tracewell_graph::{Atom, Graph};
+use tracewell_graph::{Atom, Equation, Graph};
 
-use crate::rebuild::{Results, keep, rebuild};
+use crate::rebuild::{keep, rebuild_some};
 
 /// Removes equations that no output depends on.
 pub fn dead_code(graph: &Graph) -> Graph {
@@ -17,17 +17,30 @@ pub fn dead_code(graph: &Graph) -> Graph {
     for equation in graph.equations.iter().rev() {
         if equation.outputs.iter().any(|v| live[v.0 as usize]) {
             equation.inputs.iter().for_each(|atom| mark(&mut live, atom));
-            // The other results of a live equation are defined with it.
-            equation.outputs.iter().for_each(|v| live[v.0 as usize] = true);
         }
     }
-    let mut at = 0;
-    let mut kept = Vec::with_capacity(graph.equations.len());
-    kept.extend(graph.equations.iter().map(|eq| eq.outputs.iter().any(|v| live[v.0 as usize])));
-    let mut slim = graph.clone();
-    slim.equations.retain(|_| {
-        at += 1;
-        kept[at - 1]
-    });
-    rebuild(&slim, |builder, equation, operands| -> Results { keep(builder, graph, equation, &operands) })
+    let is_live = |equation: &Equation| equation.outputs.iter().any(|v| live[v.0 as usize]);
+    rebuild_some(graph, is_live, |builder, equation, operands| keep(builder, graph, equation, &operands))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::check;
+
+    #[test]
+    fn what_no_result_needs_goes() {
+        check(
+            dead_code,
+            "(%0: f32[3], %1: f32[3]) -> (f32[3])",
+            "%2: f32[3] = exp %1\n%3: f32[3] = neg %0\n%4: f32[3] = add %2, %3\n%5: f32[3] = sin %3\nreturn %5",
+            expect![[r#"
+                %2: f32[3] = neg %0
+                %3: f32[3] = sin %2
+                return %3
+            "#]],
+        );
+    }
 }

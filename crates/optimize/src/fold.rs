@@ -127,10 +127,84 @@ fn fill(
             return Some(smallvec![Atom::Splat(splat)]);
         }
     }
+    // A constant is never weak; one of the operands of this one was.
+    if ty.weak {
+        return None;
+    }
     let value = value.reshape(ty.shape.clone()).ok()?;
     let result = builder.push(Constant { value: value.clone() }.into(), &[], [ty.clone()]).remove(0);
     if let (Atom::Var(var), true) = (&result, small) {
         constants.insert(*var, value);
     }
     Some(smallvec![result])
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::check;
+
+    #[test]
+    fn literals_and_small_constants() {
+        check(
+            fold,
+            "(%0: f32[4]) -> (f32[4], f32[2], bool[2,2], i32[2,3])",
+            "%1: f32[4] = mul 2.0:f32[4], 3.0:f32[4]
+            %2: f32[4] = add %0, %1
+            %3: f32[2] = constant[value=f32[2]{1.0,2.5}]
+            %4: f32[2] = add %3, 0.5:f32[2]
+            %5: bool[2,2] = compare[comparison=lt] 1:i32[2,2], 2:i32[2,2]
+            %6: i32[3,2] = constant[value=i32[3,2]{1,2,3,4,5,6}]
+            %7: i32[2,3] = permute[axes=[1,0]] %6
+            return %2, %4, %5, %7",
+            expect![[r#"
+                %1: f32[4] = add %0, 6.0:f32[4]
+                %2: f32[2] = constant[value=f32[2]{1.0,2.5}]
+                %3: f32[2] = constant[value=f32[2]{1.5,3.0}]
+                %4: i32[3,2] = constant[value=i32[3,2]{1,2,3,4,5,6}]
+                %5: i32[2,3] = constant[value=i32[2,3]{1,3,5,2,4,6}]
+                return %1, %3, true:bool[2,2], %5
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_not_folded() {
+        check(
+            fold,
+            "() -> (f32[2], f32[], f32[5])",
+            "%0: f32[2] = div 0.0:f32[2], 0.0:f32[2]
+            %1: f32[] = reduce_sum[axes=[0]] 0.1:f32[7]
+            %2: f32[1] = constant[value=f32[1]{1.0}]
+            %3: f32[2] = constant[value=f32[2]{1.0,2.0}]
+            %4: f32[2,5] = broadcast[shape=[2,5], axes=[0]] %3
+            %5: f32[5] = reduce_sum[axes=[0]] %4
+            return %0, %1, %5",
+            expect![[r#"
+                %0: f32[2] = div 0.0:f32[2], 0.0:f32[2]
+                %1: f32[] = reduce_sum[axes=[0]] 0.1:f32[7]
+                %2: f32[2] = constant[value=f32[2]{1.0,2.0}]
+                %3: f32[2,5] = broadcast[shape=[2,5], axes=[0]] %2
+                %4: f32[5] = reduce_sum[axes=[0]] %3
+                return %0, %1, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn uniform_constants_become_literals() {
+        check(
+            fold,
+            "(%0: f32[2]) -> (f32[2])",
+            "%1: f32[2] = constant[value=f32[2]{3.0,3.0}]
+            %2: f32[2] = add %0, %1
+            return %2",
+            expect![[r#"
+                %1: f32[2] = add %0, 3.0:f32[2]
+                return %1
+            "#]],
+        );
+    }
 }

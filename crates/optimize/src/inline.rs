@@ -26,7 +26,10 @@ fn inline_equation(
         Ok(Lowering::Graph(inner)) if depth < MAX_DEPTH => {
             inline_graph(builder, &inner, operands, equation, depth + 1)
         }
-        _ => keep(builder, graph, equation, operands),
+        // Operands may be weaker than the inputs of the graph they are put into, and so may be the results.
+        _ => builder
+            .bind(equation.prim.clone(), operands)
+            .unwrap_or_else(|_| keep(builder, graph, equation, operands)),
     }
 }
 
@@ -55,4 +58,53 @@ fn inline_graph(
         }
     }
     graph.outputs.iter().map(|a| look(&map, a)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::check;
+
+    #[test]
+    fn calls_disappear() {
+        check(
+            inline,
+            "(%0: f32[3]) -> (f32[3])",
+            "%1: f32[3] = call[graph=func @outer(%0: f32[3]) -> (f32[3]) {
+               %1: f32[3] = call[graph=func @inner(%0: f32[3]) -> (f32[3]) {
+                 %1: f32[3] = exp %0
+                 return %1
+               }] %0
+               %2: f32[3] = neg %1
+               return %2
+             }] %0
+             return %1",
+            expect![[r#"
+                %1: f32[3] = exp %0
+                %2: f32[3] = neg %1
+                return %2
+            "#]],
+        );
+    }
+
+    #[test]
+    fn weak_operands_stay_weak() {
+        check(
+            inline,
+            "(%0: ~f32[]) -> (f32[])",
+            "%1: f32[] = call[graph=func @inner(%0: f32[]) -> (f32[]) {
+               %1: f32[] = exp %0
+               return %1
+             }] %0
+             %2: f32[] = neg %1
+             return %2",
+            expect![[r#"
+                %1: ~f32[] = exp %0
+                %2: ~f32[] = neg %1
+                return %2
+            "#]],
+        );
+    }
 }

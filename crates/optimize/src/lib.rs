@@ -15,6 +15,8 @@ mod pipeline;
 mod rebuild;
 mod rules;
 mod simplify;
+#[cfg(test)]
+mod testing;
 
 pub use common_subexpressions::common_subexpressions;
 pub use dead_code::dead_code;

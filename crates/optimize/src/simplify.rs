@@ -4,10 +4,10 @@
 //! visited twice.
 
 use smallvec::{SmallVec, smallvec};
-use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder, Prim};
+use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder};
 
 use crate::rebuild::{Operands, rebuild};
-use crate::rules::{RULES, Rewrite, Scene};
+use crate::rules::{Application, RULES, Rewrite, Scene};
 
 /// Rewrites in a row of one equation. Each makes it simpler, so that more are a mistake in a rule.
 const MAX_REWRITES: usize = 16;
@@ -18,39 +18,40 @@ pub fn simplify(graph: &Graph) -> Graph {
     let mut defined: Vec<Option<usize>> = Vec::new();
     rebuild(graph, |builder, equation, operands| {
         let types: SmallVec<[ArrayType; 1]> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
-        let (prim, operands) = match rewrite(builder, &defined, equation, operands, &types) {
-            Ok(atom) => return smallvec![atom],
-            Err(kept) => kept,
-        };
-        let results = builder.push(prim, &operands, types);
-        for result in &results {
-            if let Atom::Var(var) = result {
-                defined.resize(var.0 as usize + 1, None);
-                defined[var.0 as usize] = Some(builder.equations().len() - 1);
+        match rewrite(builder, &defined, equation, operands, &types) {
+            Rewrite::Use(atom) => smallvec![atom],
+            Rewrite::Apply(application) => {
+                let results = builder.push(application.prim, &application.operands, types);
+                for result in &results {
+                    if let Atom::Var(var) = result {
+                        defined.resize(var.0 as usize + 1, None);
+                        defined[var.0 as usize] = Some(builder.equations().len() - 1);
+                    }
+                }
+                results
             }
         }
-        results
     })
 }
 
-/// What the equation is after all rewrites: an operand that is there already, or an application.
+/// What the equation is after all rewrites.
 fn rewrite(
     builder: &GraphBuilder,
     defined: &[Option<usize>],
     equation: &Equation,
-    mut operands: Operands,
+    operands: Operands,
     types: &[ArrayType],
-) -> Result<Atom, (Prim, Operands)> {
-    let mut prim = equation.prim.clone();
-    let [ty] = types else { return Err((prim, operands)) };
+) -> Rewrite {
+    let mut application = Box::new(Application { prim: equation.prim.clone(), operands });
+    let [ty] = types else { return Rewrite::Apply(application) };
     for _ in 0..MAX_REWRITES {
-        let scene = Scene { builder, defined, prim: &prim, operands: &operands, ty };
+        let scene = Scene { builder, defined, prim: &application.prim, operands: &application.operands, ty };
         match RULES.iter().find_map(|rule| rule(&scene)) {
             // A rewrite that would change a type, be it only its weakness, is not one.
-            Some(Rewrite::Use(atom)) if builder.ty(&atom) == *ty => return Ok(atom),
-            Some(Rewrite::Apply(next, on)) if scene.gives(&next, &on) => (prim, operands) = (next, on),
+            Some(Rewrite::Use(atom)) if builder.ty(&atom) == *ty => return Rewrite::Use(atom),
+            Some(Rewrite::Apply(next)) if scene.gives(&next) => application = next,
             _ => break,
         }
     }
-    Err((prim, operands))
+    Rewrite::Apply(application)
 }

@@ -8,14 +8,13 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tracewell_array::{DType, Shape, Tensor};
-use tracewell_codegen::Entry;
 use tracewell_kernel::{LibraryCall, Program, Role, SlotId, Step, verify_program};
 
 use crate::cache::{CompiledKernel, compiled};
 use crate::error::{BuildError, RunError};
-use crate::library::{self, Context};
+use crate::launch::{Addresses, Launch};
+use crate::library;
 use crate::memory::{Arenas, scratch};
-use crate::{pool, split};
 
 /// An argument of a run.
 #[derive(Debug)]
@@ -47,7 +46,7 @@ pub struct Executable {
     /// The slots that each run makes.
     outputs: Vec<Output>,
     temps: Vec<Temp>,
-    constants: Vec<(usize, Constant)>,
+    constants: Vec<(usize, Tensor)>,
     steps: Vec<Action>,
     results: Vec<Answer>,
     arenas: Arenas,
@@ -81,15 +80,6 @@ struct Temp {
     offset: usize,
 }
 
-/// The address of a tensor that the program holds.
-#[derive(Clone, Copy, Debug)]
-struct Constant(*mut u8);
-
-// SAFETY: a constant is never written, as a rule of the verifier, so threads may share its address.
-unsafe impl Send for Constant {}
-// SAFETY: as above.
-unsafe impl Sync for Constant {}
-
 /// Where a result comes from.
 #[derive(Debug)]
 enum Answer {
@@ -105,20 +95,6 @@ enum Action {
     Launch(Launch),
     Call { call: LibraryCall, slots: Vec<usize> },
 }
-
-#[derive(Debug)]
-struct Launch {
-    kernel: usize,
-    entry: Entry,
-    slots: SmallVec<[usize; 8]>,
-    sizes: SmallVec<[i64; 4]>,
-    /// The iterations that may be split, and into how many parts.
-    extent: i64,
-    parts: usize,
-}
-
-/// The address of every slot during a run.
-type Addresses = SmallVec<[*mut u8; 16]>;
 
 impl Executable {
     /// Checks a program and compiles its kernels. Results get these shapes.
@@ -177,7 +153,7 @@ impl Executable {
                 Role::Temp { offset } => {
                     self.temps.push(Temp { slot, dtype: data.dtype, len: data.len, offset: *offset });
                 }
-                Role::Constant(tensor) => self.constants.push((slot, Constant(tensor.as_ptr().cast_mut()))),
+                Role::Constant(tensor) => self.constants.push((slot, tensor.clone())),
             }
         }
     }
@@ -187,17 +163,8 @@ impl Executable {
         match step {
             Step::Call { call, slots: ids } => Action::Call { call: call.clone(), slots: slots(ids) },
             Step::Launch { kernel, slots: ids, sizes, cost } => {
-                let code = &self.kernels[*kernel];
-                let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
-                let nanoseconds = u64::from(*cost).saturating_mul(extent as u64);
-                Action::Launch(Launch {
-                    kernel: *kernel,
-                    entry: code.entry(),
-                    slots: slots(ids).into(),
-                    sizes: sizes.as_slice().into(),
-                    extent,
-                    parts: split::parts(nanoseconds, extent, pool::threads()),
-                })
+                let slots = slots(ids).into();
+                Action::Launch(Launch::new(*kernel, &self.kernels[*kernel], slots, sizes, *cost))
             }
         }
     }
@@ -229,11 +196,15 @@ impl Executable {
         let through = self.handed_through(inputs);
         let made = self.place_outputs(inputs, &mut addresses);
         for (slot, constant) in &self.constants {
-            addresses[*slot] = constant.0;
+            // Never written: a rule of the verifier.
+            addresses[*slot] = constant.as_ptr().cast_mut();
         }
         let scratch = self.place_temps(&mut addresses);
         let outcome = self.steps.iter().try_for_each(|step| match step {
-            Action::Launch(launch) => self.launch(launch, &addresses),
+            Action::Launch(launch) => {
+                // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
+                unsafe { launch.run(&self.kernels[launch.kernel], &addresses) }
+            }
             Action::Call { call, slots } => {
                 let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();
                 // SAFETY: the program verified: buffers have the types of the call, inputs were written before,
@@ -307,27 +278,6 @@ impl Executable {
         }
     }
 
-    fn launch(&self, launch: &Launch, addresses: &Addresses) -> Result<(), RunError> {
-        let buffers: Addresses = launch.slots.iter().map(|&slot| addresses[slot]).collect();
-        let running = Running { launch, buffers: &buffers, calls: self.kernels[launch.kernel].calls() };
-        if launch.parts == 1 {
-            return running.run(0, launch.extent);
-        }
-        let mut outcomes: SmallVec<[Result<(), RunError>; 8]> = (0..launch.parts).map(|_| Ok(())).collect();
-        pool::scope(|scope| {
-            let running = &running;
-            let mut parts = outcomes.iter_mut().zip(split::ranges(launch.extent, launch.parts));
-            let first = parts.next();
-            for (outcome, (start, end)) in parts {
-                scope.spawn(move |_| *outcome = running.run(start, end));
-            }
-            if let Some((outcome, (start, end))) = first {
-                *outcome = running.run(start, end);
-            }
-        });
-        outcomes.into_iter().collect()
-    }
-
     fn handed_through(&self, inputs: &[Input<'_>]) -> SmallVec<[Tensor; 4]> {
         let input = |answer: &Answer| match answer {
             Answer::Input(number, shape) => inputs[*number].tensor().map(|tensor| reshaped(tensor, shape)),
@@ -354,33 +304,6 @@ impl Executable {
             Answer::Constant(tensor) => tensor.clone(),
         };
         self.results.iter().map(answer).collect()
-    }
-}
-
-/// One launch while it runs.
-struct Running<'a> {
-    launch: &'a Launch,
-    buffers: &'a Addresses,
-    calls: &'a [LibraryCall],
-}
-
-// SAFETY: the parts of a launch run different iterations of an `each`, and those touch no common element that one
-// of them writes: a rule of the verifier. The addresses outlive the scope in which threads share them.
-unsafe impl Sync for Running<'_> {}
-
-impl Running<'_> {
-    /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none.
-    fn run(&self, start: i64, end: i64) -> Result<(), RunError> {
-        let mut context = Context::new(self.calls);
-        let context_address = (&raw mut context).cast::<u8>();
-        let (buffers, sizes) = (self.buffers.as_ptr(), self.launch.sizes.as_ptr());
-        // SAFETY: the entry is machine code of this kernel, kept alive by the executable. The launch verified: it
-        // gives as many buffers and sizes as the kernel has, of the right lengths, so every access is inside.
-        let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
-        match context.error {
-            Some(error) if status != 0 => Err(error),
-            _ => Ok(()),
-        }
     }
 }
 

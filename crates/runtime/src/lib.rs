@@ -1,13 +1,14 @@
 //! Running programs: code memory, threads, library calls, caches.
 //!
 //! An [`Executable`] is a program whose kernels are machine code. Reading order: `code` puts machine code into
-//! memory, `cache` keeps one copy of each kernel, `executable` runs the steps of a program, `split` runs one
-//! launch on several threads, `library` is what is called instead of generated.
+//! memory, `cache` keeps one copy of each kernel, `executable` runs the steps of a program, `launch` runs one
+//! kernel on one or several threads, `library` is what is called instead of generated.
 
 mod cache;
 mod code;
 mod error;
 mod executable;
+mod launch;
 mod library;
 mod matmul;
 mod memory;

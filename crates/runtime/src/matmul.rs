@@ -3,6 +3,8 @@
 //! Invariant: an element of the result does not depend on the number of threads, nor on which of them made it.
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
 
+use std::ops::Range;
+
 use gemm::Parallelism;
 use tracewell_array::DType;
 use tracewell_kernel::Gemm;
@@ -11,6 +13,15 @@ use crate::pool;
 
 /// Multiply-adds below which one product stays on one thread.
 const PARALLEL: usize = 128 * 128 * 128;
+/// The same for a product with a vector, which waits for memory rather than for arithmetic.
+const PARALLEL_VECTOR: usize = 1 << 19;
+/// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
+const TINY: usize = 256;
+/// A product with a vector is done in blocks of so many elements of the result: rows that lie one after the
+/// other, or columns that are walked side by side. The library rounds differently for different sizes, so the
+/// blocks must not depend on the number of threads.
+const ROWS: usize = 256;
+const COLUMNS: usize = 2048;
 
 /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]`
 ///
@@ -95,30 +106,59 @@ impl<T> Shared<T> {
 /// As for [`matmul`].
 unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
     let Gemm { batch, m, n, k, .. } = *gemm;
-    let (a, b, c) = (Shared(a.cast_mut()), Shared(b.cast_mut()), Shared(c));
     let work = m.saturating_mul(n).saturating_mul(k);
+    if work <= TINY {
+        // SAFETY: the caller's promise.
+        return unsafe { plain(gemm, a, b, c) };
+    }
+    let (left, right, c) = (Shared(a.cast_mut()), Shared(b.cast_mut()), Shared(c));
     let product = move |number: usize, parallelism: Parallelism| {
-        let (a, b, c) = (a.at(number * gemm.a[0]), b.at(number * gemm.b[0]), c.at(number * m * n));
+        let (a, b, c) = (left.at(number * gemm.a[0]), right.at(number * gemm.b[0]), c.at(number * m * n));
         // SAFETY: the caller's promise, for product `number` of the batch.
         unsafe { one(gemm, a, b, c, parallelism) }
     };
-    let threads = pool::threads();
-    if threads == 1 || work.saturating_mul(batch) < PARALLEL {
-        (0..batch).for_each(|number| product(number, Parallelism::None));
-    } else if batch >= 2 * threads {
-        pool::scope(|scope| {
-            let edge = |part: usize| batch * part / threads;
-            for part in 1..threads {
-                scope.spawn(move |_| {
-                    (edge(part)..edge(part + 1)).for_each(|number| product(number, Parallelism::None));
-                });
-            }
-            (0..edge(1)).for_each(|number| product(number, Parallelism::None));
+    let along = if n == 1 { gemm.a[1] } else { gemm.b[2] };
+    let size = if along == 1 { COLUMNS } else { ROWS };
+    let block = move |number: usize, part: usize| {
+        let (start, len) = (part * size, size.min(m.max(n) - part * size));
+        let (row, column) = if n == 1 { (start, 0) } else { (0, start) };
+        let part = if n == 1 { Gemm { m: len, ..*gemm } } else { Gemm { n: len, ..*gemm } };
+        let a = left.at(number * gemm.a[0] + row * gemm.a[1]);
+        let b = right.at(number * gemm.b[0] + column * gemm.b[2]);
+        // SAFETY: the caller's promise, for a part of the result of product `number`.
+        unsafe { one(&part, a, b, c.at(number * m * n + start), Parallelism::None) }
+    };
+    let whole = work.saturating_mul(batch);
+    if m == 1 || n == 1 {
+        let blocks = m.max(n).div_ceil(size);
+        in_parts(batch * blocks, whole >= PARALLEL_VECTOR, |parts| {
+            parts.for_each(|part| block(part / blocks, part % blocks));
         });
+    } else if work < PARALLEL || batch >= 2 * pool::threads() {
+        in_parts(batch, whole >= PARALLEL, |numbers| {
+            numbers.for_each(|number| product(number, Parallelism::None));
+        });
+    } else if pool::threads() == 1 {
+        (0..batch).for_each(|number| product(number, Parallelism::None));
     } else {
-        let parallelism = if work < PARALLEL { Parallelism::None } else { Parallelism::Rayon(0) };
-        pool::run(|| (0..batch).for_each(|number| product(number, parallelism)));
+        pool::run(|| (0..batch).for_each(|number| product(number, Parallelism::Rayon(0))));
     }
+}
+
+/// Runs `work` on ranges that make up `0..count`: one for each thread if that is worth it.
+fn in_parts(count: usize, worth: bool, work: impl Fn(Range<usize>) + Sync) {
+    let parts = pool::threads().min(count);
+    if !worth || parts <= 1 {
+        return work(0..count);
+    }
+    let range = |part: usize| count * part / parts..count * (part + 1) / parts;
+    pool::scope(|scope| {
+        let work = &work;
+        for part in 1..parts {
+            scope.spawn(move |_| work(range(part)));
+        }
+        work(range(0));
+    });
 }
 
 /// One product.
@@ -154,7 +194,7 @@ unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, paral
     }
 }
 
-/// The plain loops, for integers.
+/// The plain loops, for integers and for what is tiny.
 ///
 /// # Safety
 ///
@@ -177,6 +217,31 @@ unsafe fn plain<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
                 let c = c.wrapping_add((number * m + i) * n + j);
                 // SAFETY: the caller's promise: an element of the result.
                 unsafe { c.write(sum) };
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The library splits a product over its rows and columns, never over the contraction.
+    #[test]
+    fn threads_do_not_change_bits() {
+        for (m, n, k) in [(150, 140, 130), (128, 128, 128), (300, 64, 700), (33, 1025, 65), (2, 600, 2000)] {
+            let gemm = Gemm { dtype: DType::F32, batch: 1, m, n, k, a: [0, k, 1], b: [0, n, 1] };
+            let values = |len: usize| (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.37).collect::<Vec<f32>>();
+            let (a, b) = (values(m * k), values(k * n));
+            let run = |parallelism| {
+                let mut c = vec![0f32; m * n];
+                // SAFETY: the slices have the sizes of the product.
+                unsafe { one(&gemm, a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), parallelism) };
+                c
+            };
+            let expected = run(Parallelism::None);
+            for threads in 2..9 {
+                assert_eq!(run(Parallelism::Rayon(threads)), expected, "{m} {n} {k} on {threads} threads");
             }
         }
     }

@@ -1,8 +1,222 @@
 //! The defects: mistakes that somebody could make without noticing, each with the test that must notice.
 //!
 //! To add one: a piece of code that occurs once in its file, what a slip would make of it (it must compile, and
-//! end), and the narrowest `cargo test` that should fail. Number it by its place; run `cargo xtask mutate --only`.
+//! end), and the narrowest `cargo test` that should fail. Then `cargo xtask mutate --only` its number.
 
 use super::Defect;
 
-pub(super) const DEFECTS: &[Defect] = &[];
+const LAWS: &str = "-p tests --test laws";
+const EVALUATION: &str = "-p tests --test files eval";
+const LINEARIZE: &str = "-p tests --test files linearize";
+const TRANSPOSE: &str = "-p tests --test files transpose";
+const SCALARS: &str = "-p tracewell-kernel --lib scalar";
+const MATH: &str = "-p tracewell-kernel --lib math";
+const OPERATIONS: &str = "-p tracewell-runtime --test operations";
+const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
+const FUSE: &str = "-p tracewell-fuse";
+const OPTIMIZE: &str = "-p tracewell-optimize";
+
+pub(super) const DEFECTS: &[Defect] = &[
+    // The rules of primitives.
+    Defect {
+        breaks: "the derivative of a product multiplies by the wrong operand",
+        file: "crates/graph/src/prim/binary.rs",
+        text: "slopes |_, _, b, _| Ok(Slope::Times(b.clone())), |_, a, _, _| Ok(Slope::Times(a.clone())),",
+        with: "slopes |_, _, b, _| Ok(Slope::Times(b.clone())), |_, _, b, _| Ok(Slope::Times(b.clone())),",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the derivative of a difference by its second operand loses its sign",
+        file: "crates/graph/src/prim/binary.rs",
+        text: "(Slope::Minus, None) => cx.bind(Neg {}, &[d])?,",
+        with: "(Slope::Minus, None) => d.clone(),",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the derivative of a square root is off by a factor",
+        file: "crates/graph/src/prim/unary.rs",
+        text: "slope |cx, _, y| { let half = cx.fill(y, 0.5);",
+        with: "slope |cx, _, y| { let half = cx.fill(y, 2.0);",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the sign of zero is 1",
+        file: "crates/graph/src/prim/unary.rs",
+        text: "real |x| if x == 0.0 || x.is_nan() { x } else { x.signum() },",
+        with: "real |x| x.signum(),",
+        test: EVALUATION,
+    },
+    Defect {
+        breaks: "a batched reduction reduces the axis before",
+        file: "crates/graph/src/prim/reduce.rs",
+        text: "let axes = self.axes.iter().map(|a| a + 1).collect();",
+        with: "let axes = self.axes.clone();",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the derivative of a maximum counts ties more than once",
+        file: "crates/graph/src/prim/reduce.rs",
+        text: "cx.bind(Div {}, &[&sum, &count])",
+        with: "cx.bind(Div {}, &[&sum, &cx.fill(&count, 1.0)])",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the adjoint of a permutation is the permutation itself",
+        file: "crates/graph/src/prim/permute.rs",
+        text: "Ok(vec![Some(cx.bind(self.inverse(), &[ct])?)])",
+        with: "Ok(vec![Some(cx.bind(self.clone(), &[ct])?)])",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the cotangents of a selection are exchanged",
+        file: "crates/graph/src/prim/select.rs",
+        text: "let a = of(operands[1].is_linear(), ct, &zero)?;",
+        with: "let a = of(operands[1].is_linear(), &zero, ct)?;",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the adjoint of a product over several axes puts them back in the wrong order",
+        file: "crates/graph/src/prim/dot_general.rs",
+        text: "contracted.sort_unstable();",
+        with: "contracted.reverse();",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "a batched product leaves the batch axis where it is",
+        file: "crates/graph/src/prim/dot_general.rs",
+        text: "let at = self.a_batch.len() + if on_a { 0 } else { a_free };",
+        with: "let at = self.a_batch.len() + if on_a { 0 } else { a_free.min(0) };",
+        test: LAWS,
+    },
+    // The walks.
+    Defect {
+        breaks: "a value that is used twice gets only one cotangent",
+        file: "crates/transform/src/transpose.rs",
+        text: "accumulate(builder, cotangents.slot(*var), term)?;",
+        with: "*cotangents.slot(*var) = Some(term);",
+        test: TRANSPOSE,
+    },
+    Defect {
+        breaks: "an equation with one batched operand is taken for one with none",
+        file: "crates/transform/src/batch.rs",
+        text: "if operands.iter().all(|operand| !operand.batched) {",
+        with: "if operands.iter().any(|operand| !operand.batched) {",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "values that the linear part does not read are residuals",
+        file: "crates/transform/src/linearize.rs",
+        text: ".filter(|&i| needed[i] && !varies[i])",
+        with: ".filter(|&i| (needed[i] || i < whole.inputs.len()) && !varies[i])",
+        test: LINEARIZE,
+    },
+    // Scalars and math functions.
+    Defect {
+        breaks: "an integer divided by zero is zero",
+        file: "crates/kernel/src/scalar.rs",
+        text: "(Op::Div, 2) if arg(1) == 0 => !0,",
+        with: "(Op::Div, 2) if arg(1) == 0 => 0,",
+        test: SCALARS,
+    },
+    Defect {
+        breaks: "the maximum of a NaN and a number is the number",
+        file: "crates/kernel/src/scalar.rs",
+        text: "(Op::Max, 2) if arg(0) > arg(1) || arg(0).is_nan() => arg(0),",
+        with: "(Op::Max, 2) if arg(0) > arg(1) => arg(0),",
+        test: SCALARS,
+    },
+    Defect {
+        breaks: "an empty product is zero",
+        file: "crates/kernel/src/op.rs",
+        text: "Self::Mul => Literal::one(dtype),",
+        with: "Self::Mul => Literal::zero(dtype),",
+        test: EVALUATION,
+    },
+    Defect {
+        breaks: "a coefficient of exp has lost a digit",
+        file: "crates/kernel/src/math/exp.rs",
+        text: "    0.16666516661643982,",
+        with: "    0.1666516661643982,",
+        test: MATH,
+    },
+    Defect {
+        breaks: "log drops the low part of ln 2",
+        file: "crates/kernel/src/math/log.rs",
+        text: "let y = self.add(f, y);\n        let y = self.fma(e, ln2.hi, y);",
+        with: "let y = self.add(f, tail);\n        let y = self.fma(e, ln2.hi, y);",
+        test: MATH,
+    },
+    Defect {
+        breaks: "reductions have half as many lanes as the numeric contract says",
+        file: "crates/kernel/src/op.rs",
+        text: "128 / widest.max(4)",
+        with: "64 / widest.max(4)",
+        test: "-p tracewell-kernel",
+    },
+    // Machine code.
+    Defect {
+        breaks: "a shift beyond the width keeps a bit that is not the sign",
+        file: "crates/codegen/src/scalar.rs",
+        text: "let last = self.int(ty, i64::from(ty.bits()) - 1);",
+        with: "let last = self.int(ty, i64::from(ty.bits()) - 2);",
+        test: OPERATIONS,
+    },
+    Defect {
+        breaks: "the smallest integer divided by -1 traps",
+        file: "crates/codegen/src/scalar.rs",
+        text: "(self.ins().select(minus_one, one, safe), zero, Some(minus_one))",
+        with: "(safe, zero, Some(minus_one))",
+        test: OPERATIONS,
+    },
+    Defect {
+        breaks: "the upper two of four f64 lanes are lost on the way to f32",
+        file: "crates/codegen/src/convert.rs",
+        text: "[0, 1, 4, 5]",
+        with: "[0, 1, 0, 1]",
+        test: OPERATIONS,
+    },
+    Defect {
+        breaks: "accumulators start from the identity only in the first lanes",
+        file: "crates/codegen/src/reduce.rs",
+        text: "for group in 0..lanes / LANES {\n            self.emit.store_vectors(identity,",
+        with: "for group in 0..1 {\n            self.emit.store_vectors(identity,",
+        test: REDUCTIONS,
+    },
+    // Fusion.
+    Defect {
+        breaks: "loops are merged though an access strides over them",
+        file: "crates/fuse/src/collapse.rs",
+        text: "nest.accesses().all(|at| at.coefficient(outer) == at.coefficient(inner) * extent)",
+        with: "nest.accesses().any(|at| at.coefficient(outer) == at.coefficient(inner) * extent)",
+        test: FUSE,
+    },
+    Defect {
+        breaks: "arrays that are alive in the same step share memory",
+        file: "crates/fuse/src/buffers.rs",
+        text: "last[slot] >= first[i]",
+        with: "last[slot] > first[i]",
+        test: FUSE,
+    },
+    Defect {
+        breaks: "an index may be one beyond its axis",
+        file: "crates/fuse/src/index.rs",
+        text: "if low >= 0 && high < size {",
+        with: "if low >= 0 && high <= size {",
+        test: FUSE,
+    },
+    // Rewrites.
+    Defect {
+        breaks: "x + 0.0 is taken for x, also where x is -0.0",
+        file: "crates/optimize/src/rules/arithmetic.rs",
+        text: "if is(zero, -0.0) => same(x),",
+        with: "if is(zero, 0.0) => same(x),",
+        test: OPTIMIZE,
+    },
+    Defect {
+        breaks: "two permutations in a row are composed the wrong way round",
+        file: "crates/optimize/src/rules/shape.rs",
+        text: "let axes = outer.axes.iter().map(|&a| inner.axes[a]).collect();",
+        with: "let axes = inner.axes.iter().map(|&a| outer.axes[a]).collect();",
+        test: OPTIMIZE,
+    },
+];

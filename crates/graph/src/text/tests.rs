@@ -183,7 +183,10 @@ func @f(%0: f32[]) -> () {
         assert_eq!(write_with_locations(&graph), text);
         assert_eq!(read(&write(&graph), &Sinks).unwrap(), graph);
         let error = read_text(text).unwrap_err();
-        assert!(error.starts_with("2:3: there is no primitive `tests::sink` with these parameters"), "{error}");
+        assert!(
+            error.starts_with("2:3: there is no primitive `tests::sink` with these parameters"),
+            "{error}"
+        );
     }
 }
 
@@ -221,8 +224,7 @@ fn tensors() {
 fn nested(depth: usize) -> String {
     let mut text = String::from("func @f(%0: f32[]) -> (f32[]) { return %0 }");
     for _ in 1..depth {
-        text =
-            format!("func @f(%0: f32[]) -> (f32[]) {{ %1: f32[] = call[graph={text}] %0 return %1 }}");
+        text = format!("func @f(%0: f32[]) -> (f32[]) {{ %1: f32[] = call[graph={text}] %0 return %1 }}");
     }
     text
 }
@@ -258,7 +260,8 @@ fn numbers_are_only_numbers() {
 fn operands_cannot_multiply_types() {
     let ty = format!("f32[{}1]", "1,".repeat(50_000));
     let operands = vec!["%0"; 50_000].join(", ");
-    let text = format!("func @f(%0: {ty}) -> () {{ call[graph=func @g() -> () {{ return }}] {operands} return }}");
+    let text =
+        format!("func @f(%0: {ty}) -> () {{ call[graph=func @g() -> () {{ return }}] {operands} return }}");
     assert!(read_text(&text).unwrap_err().contains("more axes than a text of this size can mean"));
 }
 
@@ -291,7 +294,8 @@ fn check_unchecked(text: &str) {
 
 #[test]
 fn long_lines_are_cut_in_errors() {
-    let text = format!("func @f({}%0: f33[], {}) -> () {{ return }}", " ".repeat(200), "%1: f32[], ".repeat(100));
+    let text =
+        format!("func @f({}%0: f33[], {}) -> () {{ return }}", " ".repeat(200), "%1: f32[], ".repeat(100));
     expect![[r#"
         1:213: there is no type `f33`
         …                                                                            %0: f33[], %1: f32[], %1: f32[], %1: f32[], %1: f32[], %1: f32[], %1: f32[], %1: f32…

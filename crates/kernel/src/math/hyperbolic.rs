@@ -81,7 +81,8 @@ impl Math<'_> {
         (Pair { hi, lo }, inverse)
     }
 
-    /// `y`, or `ln x + ln 2` where `x` is so large that its square is out of range or counts for nothing.
+    /// `ln(1 + argument)`, or `ln x + ln 2` where `x` is so large that its square is out of range or counts
+    /// for nothing.
     fn or_log_of_double(&mut self, x: Value, argument: Pair) -> Value {
         let large = self.pick(16_777_216.0, 9_007_199_254_740_992.0);
         let large = self.above(x, large);

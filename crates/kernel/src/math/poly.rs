@@ -1,8 +1,8 @@
 //! Polynomials by fused multiply-add.
 //!
 //! Coefficients are listed from the constant term up, as `f64`; those of `f32` polynomials are exact in
-//! `f32`. All are minimax fits (Remez exchange) in which each coefficient was rounded in turn and the rest
-//! refitted.
+//! `f32`. All are minimax fits (Remez exchange). Each coefficient was rounded in turn and the rest refitted,
+//! except in the longest polynomials, where it gains nothing.
 
 use super::float::Math;
 use crate::ir::Value;

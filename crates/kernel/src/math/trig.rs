@@ -9,7 +9,7 @@
 //! hundreds of bits of `2/π` chosen by exponent, which without tables or branches would cost every argument
 //! more than the function itself; NaN is seen, a wrong sine is not.
 
-use std::f64::consts::{FRAC_2_PI, SQRT_2};
+use std::f64::consts::FRAC_2_PI;
 
 use super::float::{Math, Pair, Split};
 use crate::build::KernelBuilder;
@@ -67,32 +67,30 @@ const ASIN_F64: [f64; 13] = [
     0.03266949949680622,
 ];
 
-/// `atan x = x + x³ p(x²)` below `tan π/8`, for `f32`: relative error 2^-30.
+/// `atan x = x + x³ p(x²)` up to ½, for `f32`: relative error 2^-27.
 const ATAN_F32: [f64; 5] = [
-    -0.33333316445350647,
-    0.19998528063297272,
-    -0.1424439251422882,
-    0.10599180310964584,
-    -0.060900650918483734,
+    -0.333332359790802,
+    0.19994273781776428,
+    -0.14175459742546082,
+    0.10161776840686798,
+    -0.051350343972444534,
 ];
 
-/// `atan x = x + x³ p(x²)` below `tan π/8`, for `f64`: relative error 2^-59.
-const ATAN_F64: [f64; 11] = [
-    -0.333333333333332,
-    0.19999999999953663,
-    -0.1428571428019092,
-    0.11111110782585418,
-    -0.09090897717065044,
-    0.076920592378747,
-    -0.06663090279188125,
-    0.05847771188736422,
-    -0.05038698010442316,
-    0.038047407659500064,
-    -0.01788668145078576,
+/// `atan x = x + x³ p(x²)` up to ½, for `f64`: relative error 2^-57.
+const ATAN_F64: [f64; 12] = [
+    -0.3333333333333298,
+    0.19999999999903015,
+    -0.1428571427637069,
+    0.11111110658729534,
+    -0.09090896217153097,
+    0.07692073423304606,
+    -0.06663805208259731,
+    0.0585826057984537,
+    -0.051218317991208115,
+    0.04186016097972537,
+    -0.027427247223137413,
+    0.010111629212666624,
 ];
-
-/// `tan π/8`
-const TAN_PI_8: f64 = SQRT_2 - 1.0;
 
 /// π/2 in three parts of full precision, for `f32`.
 const PI_2_F32: [u64; 3] = [0x3ff9_21fb_6000_0000, 0xbe67_77a5_c000_0000, 0xbcde_e59d_a000_0000];
@@ -256,7 +254,7 @@ impl Math<'_> {
         (large, Pair { hi: argument, lo: self.mul(cube, p) })
     }
 
-    /// `constant + atan t` for `|t| <= tan π/8` and a constant that is 0 or larger.
+    /// `constant + atan t` for `|t| <= ½` and a constant that is 0 or larger.
     fn atan_sum(&mut self, constant: Pair, t: Value) -> Value {
         let square = self.mul(t, t);
         let p = self.poly_of(square, &ATAN_F32, &ATAN_F64);
@@ -311,14 +309,14 @@ pub fn acos(b: &mut KernelBuilder, x: Value) -> Value {
     m.select(large, far, rest)
 }
 
-/// `atan x`, at most 2 ulp: an odd polynomial at `x`, at `(x - 1) / (x + 1)` or at `-1 / x`, whichever is
-/// smallest.
+/// `atan x`, at most 2 ulp: an odd polynomial at `x` up to ½, at `(x - 1) / (x + 1)` up to 2 (the difference
+/// is exact), at `-1 / x` beyond.
 pub fn atan(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
     let (one, zero, minus_one) = (m.c(1.0), m.c(0.0), m.c(-1.0));
-    let middle = m.above(magnitude, TAN_PI_8);
-    let large = m.above(magnitude, SQRT_2 + 1.0);
+    let middle = m.above(magnitude, 0.5);
+    let large = m.above(magnitude, 2.0);
     let (below_one, above_one) = (m.sub(magnitude, one), m.add(magnitude, one));
     let numerator = m.select(middle, below_one, magnitude);
     let numerator = m.select(large, minus_one, numerator);
@@ -357,7 +355,7 @@ pub fn atan2(b: &mut KernelBuilder, y: Value, x: Value) -> Value {
     let stand_in = m.select(origin, zero, one);
     let smaller = m.select(equal, stand_in, smaller);
     let larger = m.select(equal, one, larger);
-    let border = m.scale(larger, TAN_PI_8);
+    let border = m.scale(larger, 0.5);
     let diagonal = m.lt(border, smaller);
     let (difference, sum) = (m.sub(smaller, larger), m.add(smaller, larger));
     let numerator = m.select(diagonal, difference, smaller);

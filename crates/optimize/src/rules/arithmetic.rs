@@ -10,7 +10,7 @@ use super::{Rewrite, Scene, apply, same};
 pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
     let dtype = scene.ty.dtype;
     let is = |atom: &Atom, number: f64| atom.literal() == Some(Literal::from_f64(dtype, number));
-    // The sign of zero that changes nothing when it is added; integers have only one.
+    // Of integers only: an infinity times zero is not zero.
     let is_zero = |atom: &Atom| is(atom, 0.0) && !dtype.is_float();
     match (scene.prim, scene.operands) {
         (Prim::Mul(_), [x, one] | [one, x]) if is(one, 1.0) => same(x),
@@ -31,7 +31,7 @@ pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
         },
         (Prim::Abs(_), [x]) => match scene.definition(x) {
             Some(Equation { prim: Prim::Abs(_), .. }) => same(x),
-            Some(Equation { prim: Prim::Neg(_), inputs, .. }) => apply(Abs {}, &inputs[0]),
+            Some(Equation { prim: Prim::Neg(_), inputs, .. }) => apply(Abs {}, &[&inputs[0]]),
             _ => None,
         },
         (Prim::Floor(_) | Prim::Ceil(_), [x]) => match scene.definition(x) {
@@ -69,5 +69,81 @@ fn holds(wide: DType, narrow: DType) -> bool {
         (I64 | F64, U32 | I32) => true,
         (F64, F32) => true,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::simplify;
+    use crate::testing::check;
+
+    #[test]
+    fn neutral_operands() {
+        check(
+            simplify,
+            "(%0: f32[2], %1: i32[2]) -> (f32[2], f32[2], i32[2], i32[2], f32[2])",
+            "%2: f32[2] = mul 1.0:f32[2], %0
+            %3: f32[2] = add %2, -0.0:f32[2]
+            %4: f32[2] = sub %3, 0.0:f32[2]
+            %5: f32[2] = div %4, 1.0:f32[2]
+            %6: f32[2] = exp %5
+            %7: i32[2] = add %1, 0:i32[2]
+            %8: i32[2] = neg %7
+            %9: i32[2] = mul %1, 0:i32[2]
+            %10: f32[2] = neg %0
+            %11: f32[2] = neg %10
+            %12: f32[2] = abs %10
+            return %6, %11, %8, %9, %12",
+            expect![[r#"
+                %2: f32[2] = exp %0
+                %3: i32[2] = neg %1
+                %4: f32[2] = neg %0
+                %5: f32[2] = abs %0
+                return %2, %0, %3, 0:i32[2], %5
+            "#]],
+        );
+    }
+
+    #[test]
+    fn the_sign_of_zero_and_infinities_matter() {
+        check(
+            simplify,
+            "(%0: f32[2]) -> (f32[2], f32[2], f32[2], f32[2])",
+            "%1: f32[2] = add %0, 0.0:f32[2]
+            %2: f32[2] = sub %0, -0.0:f32[2]
+            %3: f32[2] = mul %0, 0.0:f32[2]
+            %4: f32[2] = sub %0, %0
+            return %1, %2, %3, %4",
+            expect![[r#"
+                %1: f32[2] = add %0, 0.0:f32[2]
+                %2: f32[2] = sub %0, -0.0:f32[2]
+                %3: f32[2] = mul %0, 0.0:f32[2]
+                %4: f32[2] = sub %0, %0
+                return %1, %2, %3, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn selections_and_conversions() {
+        check(
+            simplify,
+            "(%0: f32[2], %1: f32[2], %2: bool[2]) -> (f32[2], f32[2], f32[2], f32[2])",
+            "%3: f32[2] = select true:bool[2], %0, %1
+            %4: f32[2] = select %2, %1, %1
+            %5: f64[2] = convert[dtype=f64, weak=false] %0
+            %6: f32[2] = convert[dtype=f32, weak=false] %5
+            %7: i32[2] = convert[dtype=i32, weak=false] %0
+            %8: f32[2] = convert[dtype=f32, weak=false] %7
+            return %3, %4, %6, %8",
+            expect![[r#"
+                %3: f64[2] = convert[dtype=f64, weak=false] %0
+                %4: i32[2] = convert[dtype=i32, weak=false] %0
+                %5: f32[2] = convert[dtype=f32, weak=false] %4
+                return %0, %1, %0, %5
+            "#]],
+        );
     }
 }

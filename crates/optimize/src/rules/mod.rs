@@ -22,7 +22,13 @@ pub(crate) enum Rewrite {
     /// Something that is there already.
     Use(Atom),
     /// Another application.
-    Apply(Prim, Operands),
+    Apply(Box<Application>),
+}
+
+/// A primitive on operands.
+pub(crate) struct Application {
+    pub(crate) prim: Prim,
+    pub(crate) operands: Operands,
 }
 
 /// An application of a primitive, and what its operands are.
@@ -48,9 +54,9 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether an application has the type of the result.
-    pub(crate) fn gives(&self, prim: &Prim, operands: &[Atom]) -> bool {
-        let types: SmallVec<[ArrayType; 3]> = operands.iter().map(|a| self.builder.ty(a)).collect();
-        prim.rules().type_rule(&types).is_ok_and(|out| matches!(out.as_slice(), [ty] if ty == self.ty))
+    pub(crate) fn gives(&self, other: &Application) -> bool {
+        let types: SmallVec<[ArrayType; 3]> = other.operands.iter().map(|a| self.builder.ty(a)).collect();
+        other.prim.rules().type_rule(&types).is_ok_and(|out| matches!(out.as_slice(), [ty] if ty == self.ty))
     }
 }
 
@@ -59,7 +65,8 @@ fn same(atom: &Atom) -> Option<Rewrite> {
     Some(Rewrite::Use(atom.clone()))
 }
 
-/// Another application of one operand.
-fn apply(prim: impl Into<Prim>, operand: &Atom) -> Option<Rewrite> {
-    Some(Rewrite::Apply(prim.into(), smallvec::smallvec![operand.clone()]))
+/// Another application.
+fn apply(prim: impl Into<Prim>, operands: &[&Atom]) -> Option<Rewrite> {
+    let operands = operands.iter().map(|&atom| atom.clone()).collect();
+    Some(Rewrite::Apply(Box::new(Application { prim: prim.into(), operands })))
 }

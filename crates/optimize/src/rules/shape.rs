@@ -1,6 +1,5 @@
 //! Rewrites of reshapes, permutations and broadcasts, and of what reads through them.
 
-use smallvec::smallvec;
 use tracewell_array::Literal;
 use tracewell_graph::prim::{Broadcast, DotGeneral, Permute, Prim, Reshape};
 use tracewell_graph::{Equation, Lowering};
@@ -18,7 +17,7 @@ pub(super) fn shape(scene: &Scene<'_>) -> Option<Rewrite> {
                 return same(x);
             }
             match scene.definition(x) {
-                Some(Equation { prim: Prim::Reshape(_), inputs, .. }) => apply(outer.clone(), &inputs[0]),
+                Some(Equation { prim: Prim::Reshape(_), inputs, .. }) => apply(outer.clone(), &[&inputs[0]]),
                 _ => None,
             }
         }
@@ -29,11 +28,10 @@ pub(super) fn shape(scene: &Scene<'_>) -> Option<Rewrite> {
             match scene.definition(x) {
                 Some(Equation { prim: Prim::Permute(inner), inputs, .. }) => {
                     let axes = outer.axes.iter().map(|&a| inner.axes[a]).collect();
-                    apply(Permute { axes }, &inputs[0])
+                    apply(Permute { axes }, &[&inputs[0]])
                 }
-                _ => only_moves_ones(scene, outer).then(|| {
-                    Rewrite::Apply(Reshape { shape: scene.ty.shape.clone() }.into(), smallvec![x.clone()])
-                }),
+                _ if only_moves_ones(scene, outer) => apply(Reshape { shape: scene.ty.shape.clone() }, &[x]),
+                _ => None,
             }
         }
         (Prim::Broadcast(outer), [x]) => {
@@ -44,10 +42,16 @@ pub(super) fn shape(scene: &Scene<'_>) -> Option<Rewrite> {
             match scene.definition(x) {
                 Some(Equation { prim: Prim::Broadcast(inner), inputs, .. }) => {
                     let axes = inner.axes.iter().map(|&a| outer.axes[a]).collect();
-                    apply(Broadcast { shape: outer.shape.clone(), axes }, &inputs[0])
+                    apply(Broadcast { shape: outer.shape.clone(), axes }, &[&inputs[0]])
                 }
                 _ => None,
             }
+        }
+        // Not a sum of floats, which takes -0.0 to +0.0.
+        (Prim::ReduceMax(_) | Prim::ReduceMin(_) | Prim::ReduceProd(_), [x])
+            if scene.builder.ty(x) == *scene.ty =>
+        {
+            same(x)
         }
         (Prim::ReduceSum(_), [x]) if x.literal().is_some_and(|l| l.as_f64() == 0.0) => {
             // Also -0.0: sums start from +0.0.
@@ -92,14 +96,87 @@ fn product_of_permuted(scene: &Scene<'_>, dot: &DotGeneral) -> Option<Rewrite> {
         if !through(&free).windows(2).all(|w| w[0] < w[1]) {
             continue;
         }
-        let mut operands = smallvec![scene.operands[0].clone(), scene.operands[1].clone()];
-        operands[side] = inputs[0].clone();
+        let mut operands = [&scene.operands[0], &scene.operands[1]];
+        operands[side] = &inputs[0];
         let next = Prim::from(next);
         let types: Vec<_> = operands.iter().map(|a| scene.builder.ty(a)).collect();
         let lowering = next.rules().lower(&types, std::slice::from_ref(scene.ty));
         if matches!(lowering, Ok(Lowering::Library(_))) {
-            return Some(Rewrite::Apply(next, operands));
+            return apply(next, &operands);
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::simplify;
+    use crate::testing::check;
+
+    #[test]
+    fn shapes_in_a_row() {
+        check(
+            simplify,
+            "(%0: f32[2,3,4]) -> (f32[24], f32[2,3,4], f32[4,2,3], f32[5,2,3,4], f32[3,2])",
+            "%1: f32[6,4] = reshape[shape=[6,4]] %0
+            %2: f32[24] = reshape[shape=[24]] %1
+            %3: f32[2,3,4] = reshape[shape=[2,3,4]] %2
+            %4: f32[3,4,2] = permute[axes=[1,2,0]] %3
+            %5: f32[4,2,3] = permute[axes=[1,2,0]] %4
+            %6: f32[1,2,3,4] = broadcast[shape=[1,2,3,4], axes=[1,2,3]] %0
+            %7: f32[5,2,3,4] = broadcast[shape=[5,2,3,4], axes=[0,1,2,3]] %6
+            %8: f32[3,2] = permute[axes=[1,0]] 2.0:f32[2,3]
+            return %2, %3, %5, %7, %8",
+            expect![[r#"
+                %1: f32[6,4] = reshape[shape=[6,4]] %0
+                %2: f32[24] = reshape[shape=[24]] %0
+                %3: f32[3,4,2] = permute[axes=[1,2,0]] %0
+                %4: f32[4,2,3] = permute[axes=[2,0,1]] %0
+                %5: f32[1,2,3,4] = broadcast[shape=[1,2,3,4], axes=[1,2,3]] %0
+                %6: f32[5,2,3,4] = broadcast[shape=[5,2,3,4], axes=[1,2,3]] %0
+                return %2, %0, %4, %6, 2.0:f32[3,2]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn reductions_of_literals() {
+        check(
+            simplify,
+            "(%0: f32[3]) -> (f32[2], f32[2], f32[], f32[3])",
+            "%1: f32[2] = reduce_sum[axes=[1]] -0.0:f32[2,3]
+            %2: f32[2] = reduce_max[axes=[1]] 7.0:f32[2,3]
+            %3: f32[] = reduce_max[axes=[0]] 7.0:f32[0]
+            %4: f32[3] = reduce_max[axes=[]] %0
+            return %1, %2, %3, %4",
+            expect![[r#"
+                %1: f32[] = reduce_max[axes=[0]] 7.0:f32[0]
+                return 0.0:f32[2], 7.0:f32[2], %1, %0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn products_of_permuted_operands() {
+        check(
+            simplify,
+            "(%0: f32[3,2], %1: f32[4,3], %2: f32[2,5,3]) -> (f32[2,4], f32[5,2,4])",
+            "%3: f32[2,3] = permute[axes=[1,0]] %0
+            %4: f32[3,4] = permute[axes=[1,0]] %1
+            %5: f32[2,4] = dot_general[a_contract=[1], b_contract=[0], a_batch=[], b_batch=[]] %3, %4
+            %6: f32[5,2,3] = permute[axes=[1,0,2]] %2
+            %7: f32[5,2,4] = dot_general[a_contract=[2], b_contract=[0], a_batch=[], b_batch=[]] %6, %4
+            return %5, %7",
+            expect![[r#"
+                %3: f32[2,3] = permute[axes=[1,0]] %0
+                %4: f32[3,4] = permute[axes=[1,0]] %1
+                %5: f32[2,4] = dot_general[a_contract=[0], b_contract=[1], a_batch=[], b_batch=[]] %0, %1
+                %6: f32[5,2,3] = permute[axes=[1,0,2]] %2
+                %7: f32[5,2,4] = dot_general[a_contract=[2], b_contract=[1], a_batch=[], b_batch=[]] %6, %1
+                return %5, %7
+            "#]],
+        );
+    }
 }

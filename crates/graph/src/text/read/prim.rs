@@ -26,11 +26,8 @@ impl Reader<'_> {
             Vec::new()
         };
         let built_in = Prim::NAMES.contains(&name.as_str());
-        let prim = if built_in {
-            Prim::from_params(&name, &params)
-        } else {
-            self.resolve.resolve(&name, &params)
-        };
+        let prim =
+            if built_in { Prim::from_params(&name, &params) } else { self.resolve.resolve(&name, &params) };
         match prim {
             Some(prim) => Ok(prim),
             None if built_in => self.error(at, wrong_params(&name, &params)),

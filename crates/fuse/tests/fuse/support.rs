@@ -6,7 +6,7 @@ use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, eval};
 use tracewell_kernel::{Program, eval_program, verify_program};
 
 /// A graph of one equation.
-pub fn single(example: &Example) -> Graph {
+pub(crate) fn single(example: &Example) -> Graph {
     let mut b = GraphBuilder::new();
     let inputs: Vec<Atom> = example.inputs.iter().map(|ty| Atom::Var(b.input(ty.clone()))).collect();
     let outputs = b.bind(example.prim.clone(), &inputs).expect("an example is typed");
@@ -14,7 +14,7 @@ pub fn single(example: &Example) -> Graph {
 }
 
 /// The verified program of a graph.
-pub fn program(name: &str, graph: &Graph, options: &Options) -> Program {
+pub(crate) fn program(name: &str, graph: &Graph, options: &Options) -> Program {
     let program = fuse(graph, options).unwrap_or_else(|error| panic!("{name}: {error}"));
     if let Err(errors) = verify_program(&program) {
         panic!("{name}: {errors}\n{program}");
@@ -23,14 +23,15 @@ pub fn program(name: &str, graph: &Graph, options: &Options) -> Program {
 }
 
 /// Checks that a graph and its programs give the same results.
-pub fn agree(name: &str, graph: &Graph) {
+pub(crate) fn agree(name: &str, graph: &Graph) {
     let inputs: Vec<Tensor> =
         graph.input_types().iter().enumerate().map(|(i, ty)| sample(ty, i as u64 + 1)).collect();
     let expected = eval(graph, &inputs).unwrap_or_else(|error| panic!("{name}: {error}"));
     for fusion in [true, false] {
         let options = Options { fusion, donated: vec![true; inputs.len()] };
         let program = program(name, graph, &options);
-        let found = eval_program(&program, &inputs).unwrap_or_else(|error| panic!("{name}: {error}\n{program}"));
+        let found =
+            eval_program(&program, &inputs).unwrap_or_else(|error| panic!("{name}: {error}\n{program}"));
         assert_eq!(found.len(), expected.len(), "{name}");
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
             if let Some(difference) = differ(found, expected) {
@@ -43,13 +44,20 @@ pub fn agree(name: &str, graph: &Graph) {
 /// The first difference of two arrays of as many elements, beyond rounding.
 fn differ(found: &Tensor, expected: &Tensor) -> Option<String> {
     if found.dtype() != expected.dtype() || found.len() != expected.len() {
-        return Some(format!("{}[{}] is not {}{}", found.dtype(), found.len(), expected.dtype(), expected.shape()));
+        return Some(format!(
+            "{}[{}] is not {}{}",
+            found.dtype(),
+            found.len(),
+            expected.dtype(),
+            expected.shape()
+        ));
     }
     let tolerance = if expected.dtype() == DType::F32 { 3e-5 } else { 1e-11 };
     for i in 0..found.len() {
         let (a, b) = (found.literal(i), expected.literal(i));
         let (x, y) = (a.as_f64(), b.as_f64());
-        let near = (x.is_nan() && y.is_nan()) || x == y || (x - y).abs() <= tolerance * (1.0 + x.abs().max(y.abs()));
+        let near =
+            (x.is_nan() && y.is_nan()) || x == y || (x - y).abs() <= tolerance * (1.0 + x.abs().max(y.abs()));
         let same = if expected.dtype().is_float() { near } else { a == b };
         if !same {
             return Some(format!("element {i} is {a}, not {b}"));
@@ -59,7 +67,7 @@ fn differ(found: &Tensor, expected: &Tensor) -> Option<String> {
 }
 
 /// An array of unremarkable numbers, the same in every run.
-pub fn sample(ty: &ArrayType, seed: u64) -> Tensor {
+pub(crate) fn sample(ty: &ArrayType, seed: u64) -> Tensor {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mut next = || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

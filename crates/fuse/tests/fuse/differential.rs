@@ -1,10 +1,10 @@
 //! Programs against graphs: what fusion makes computes what the graph does, with and without sharing kernels.
 
-mod compositions;
-mod support;
-
-use support::{agree, single};
 use tracewell_graph::Prim;
+
+use crate::compositions;
+use crate::random::random;
+use crate::support::{agree, single};
 
 #[test]
 fn every_example() {
@@ -18,5 +18,12 @@ fn every_example() {
 fn every_composition() {
     for (name, graph) in compositions::all() {
         agree(name, &graph);
+    }
+}
+
+#[test]
+fn random_graphs() {
+    for seed in 0..400 {
+        agree(&format!("seed {seed}"), &random(seed));
     }
 }

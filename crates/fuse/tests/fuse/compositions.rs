@@ -5,58 +5,58 @@ use tracewell_graph::prim::*;
 use tracewell_graph::{ArrayType, Atom, Graph, GraphBuilder, Splat};
 
 /// A graph under construction, without the ceremony.
-pub struct Make(pub GraphBuilder);
+pub(crate) struct Make(pub(crate) GraphBuilder);
 
 impl Make {
-    pub fn new() -> Make {
+    pub(crate) fn new() -> Make {
         Make(GraphBuilder::new())
     }
 
-    pub fn input(&mut self, shape: &[usize]) -> Atom {
+    pub(crate) fn input(&mut self, shape: &[usize]) -> Atom {
         self.input_of(DType::F32, shape)
     }
 
-    pub fn input_of(&mut self, dtype: DType, shape: &[usize]) -> Atom {
+    pub(crate) fn input_of(&mut self, dtype: DType, shape: &[usize]) -> Atom {
         Atom::Var(self.0.input(ArrayType::new(dtype, shape)))
     }
 
-    pub fn op(&mut self, prim: impl Into<Prim>, inputs: &[&Atom]) -> Atom {
+    pub(crate) fn op(&mut self, prim: impl Into<Prim>, inputs: &[&Atom]) -> Atom {
         let inputs: Vec<Atom> = inputs.iter().map(|&a| a.clone()).collect();
         self.0.bind1(prim, &inputs).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    pub fn fill(&self, like: &Atom, number: f64) -> Atom {
+    pub(crate) fn fill(&self, like: &Atom, number: f64) -> Atom {
         Atom::fill(&self.0.ty(like), number)
     }
 
     /// Repeats along the axes that `axes` does not name.
-    pub fn broadcast(&mut self, x: &Atom, shape: &[usize], axes: &[usize]) -> Atom {
+    pub(crate) fn broadcast(&mut self, x: &Atom, shape: &[usize], axes: &[usize]) -> Atom {
         self.op(Broadcast { shape: Shape::from(shape), axes: axes.to_vec() }, &[x])
     }
 
-    pub fn reshape(&mut self, x: &Atom, shape: &[usize]) -> Atom {
+    pub(crate) fn reshape(&mut self, x: &Atom, shape: &[usize]) -> Atom {
         self.op(Reshape { shape: Shape::from(shape) }, &[x])
     }
 
-    pub fn permute(&mut self, x: &Atom, axes: &[usize]) -> Atom {
+    pub(crate) fn permute(&mut self, x: &Atom, axes: &[usize]) -> Atom {
         self.op(Permute { axes: axes.to_vec() }, &[x])
     }
 
-    pub fn sum(&mut self, x: &Atom, axes: &[usize]) -> Atom {
+    pub(crate) fn sum(&mut self, x: &Atom, axes: &[usize]) -> Atom {
         self.op(ReduceSum { axes: axes.to_vec() }, &[x])
     }
 
-    pub fn max(&mut self, x: &Atom, axes: &[usize]) -> Atom {
+    pub(crate) fn max(&mut self, x: &Atom, axes: &[usize]) -> Atom {
         self.op(ReduceMax { axes: axes.to_vec() }, &[x])
     }
 
-    pub fn finish(self, outputs: &[&Atom]) -> Graph {
+    pub(crate) fn finish(self, outputs: &[&Atom]) -> Graph {
         self.0.finish("composition", outputs.iter().map(|&a| a.clone()).collect())
     }
 }
 
 /// Every composition with its name.
-pub fn all() -> Vec<(&'static str, Graph)> {
+pub(crate) fn all() -> Vec<(&'static str, Graph)> {
     vec![
         ("nothing", Make::new().finish(&[])),
         ("softmax", softmax(&[5, 37])),
@@ -83,7 +83,7 @@ pub fn all() -> Vec<(&'static str, Graph)> {
     ]
 }
 
-pub fn softmax(shape: &[usize]) -> Graph {
+pub(crate) fn softmax(shape: &[usize]) -> Graph {
     let mut m = Make::new();
     let x = m.input(shape);
     let last = shape.len() - 1;
@@ -98,7 +98,7 @@ pub fn softmax(shape: &[usize]) -> Graph {
     m.finish(&[&y])
 }
 
-pub fn layernorm(rows: usize, columns: usize) -> Graph {
+pub(crate) fn layernorm(rows: usize, columns: usize) -> Graph {
     let mut m = Make::new();
     let shape = [rows, columns];
     let x = m.input(&shape);
@@ -125,7 +125,7 @@ pub fn layernorm(rows: usize, columns: usize) -> Graph {
     m.finish(&[&y])
 }
 
-pub fn mlp() -> Graph {
+pub(crate) fn mlp() -> Graph {
     let mut m = Make::new();
     let (x, w, b) = (m.input(&[4, 6]), m.input(&[6, 5]), m.input(&[5]));
     let product = m.op(DotGeneral::matmul(), &[&x, &w]);
@@ -138,7 +138,7 @@ pub fn mlp() -> Graph {
     m.finish(&[&y, &active])
 }
 
-pub fn columns(rows: usize, columns: usize) -> Graph {
+pub(crate) fn columns(rows: usize, columns: usize) -> Graph {
     let mut m = Make::new();
     let (x, s) = (m.input(&[rows, columns]), m.input(&[rows]));
     let s = m.broadcast(&s, &[rows, columns], &[0]);
@@ -225,11 +225,17 @@ fn filled() -> Graph {
     let x = m.input(&[2, 3]);
     let ones = Atom::Splat(Splat { literal: Literal::one(DType::I32), shape: Shape::from([4]), weak: false });
     let twos = m.fill(&x, 2.0);
-    let product = m.op(DotGeneral::matmul(), &[&x, &Atom::Splat(Splat {
-        literal: Literal::one(DType::F32),
-        shape: Shape::from([3, 2]),
-        weak: false,
-    })]);
+    let product = m.op(
+        DotGeneral::matmul(),
+        &[
+            &x,
+            &Atom::Splat(Splat {
+                literal: Literal::one(DType::F32),
+                shape: Shape::from([3, 2]),
+                weak: false,
+            }),
+        ],
+    );
     let sum = m.sum(&twos, &[0, 1]);
     m.finish(&[&ones, &twos, &product, &sum])
 }
@@ -253,7 +259,7 @@ fn scalars() -> Graph {
     m.finish(&[&s, &wide])
 }
 
-pub fn long_sum(n: usize) -> Graph {
+pub(crate) fn long_sum(n: usize) -> Graph {
     let mut m = Make::new();
     let x = m.input_of(DType::F64, &[n]);
     let square = m.op(Mul {}, &[&x, &x]);
@@ -279,7 +285,7 @@ fn nested() -> Graph {
 }
 
 /// Results of one shape that read the same.
-fn siblings() -> Graph {
+pub(crate) fn siblings() -> Graph {
     let mut m = Make::new();
     let (w, g, v) = (m.input(&[4, 3]), m.input(&[4, 3]), m.input(&[4, 3]));
     let rate = m.fill(&w, 0.1);

@@ -1,0 +1,364 @@
+//! The programs of small graphs, as text.
+
+use expect_test::{Expect, expect};
+use tracewell_fuse::Options;
+use tracewell_graph::Graph;
+use tracewell_graph::prim::*;
+
+use crate::compositions::{self, Make};
+use crate::support::program;
+
+fn check(graph: &Graph, expected: Expect) {
+    let options = Options { donated: vec![true; graph.inputs.len()], fusion: true };
+    expected.assert_eq(&program("example", graph, &options).to_string());
+}
+
+/// Elementwise work is one loop, whatever the shape, in the memory of an argument that was given away.
+#[test]
+fn elementwise() {
+    let mut m = Make::new();
+    let (x, y) = (m.input(&[3, 5, 7]), m.input(&[3, 5, 7]));
+    let sum = m.op(Add {}, &[&x, &y]);
+    let flat = m.reshape(&sum, &[105]);
+    let y = m.op(Mul {}, &[&flat, &flat]);
+    check(
+        &m.finish(&[&y]),
+        expect![[r#"
+            program @composition {
+              $0: f32[105] = input 0
+              $1: f32[105] = input 1
+              $2: f32[105] = output reuse input 0
+              kernel @add_mul(b0: f32, b1: f32, b2: mut f32) sizes 1 {
+                each %0 < s0 {
+                  %1: f32 = load b0[%0]
+                  %2: f32 = load b1[%0]
+                  %3: f32 = add %1, %2
+                  %4: f32 = mul %3, %3
+                  store b2[%0], %4
+                }
+              }
+              launch @add_mul($0, $1, $2) sizes 105 cost 1
+              return $2
+            }
+        "#]],
+    );
+}
+
+/// A value that depends on the row alone is computed outside the loop over columns.
+#[test]
+fn broadcast() {
+    let mut m = Make::new();
+    let (x, s) = (m.input(&[30, 50]), m.input(&[30]));
+    let s = m.op(Sqrt {}, &[&s]);
+    let s = m.broadcast(&s, &[30, 50], &[0]);
+    let y = m.op(Mul {}, &[&x, &s]);
+    check(
+        &m.finish(&[&y]),
+        expect![[r#"
+            program @composition {
+              $0: f32[1500] = input 0
+              $1: f32[30] = input 1
+              $2: f32[1500] = output reuse input 0
+              kernel @sqrt_mul(b0: f32, b1: f32, b2: mut f32) sizes 2 {
+                each %0 < s0 {
+                  %1: f32 = load b1[%0]
+                  %2: f32 = sqrt %1
+                  each %3 < s1 {
+                    %4: f32 = load b0[%0*s1 + %3]
+                    %5: f32 = mul %4, %2
+                    store b2[%0*s1 + %3], %5
+                  }
+                }
+              }
+              launch @sqrt_mul($0, $1, $2) sizes 30, 50 cost 16
+              return $2
+            }
+        "#]],
+    );
+}
+
+/// Both results of a step of an optimiser come from one loop.
+#[test]
+fn siblings() {
+    check(
+        &compositions::siblings(),
+        expect![[r#"
+            program @composition {
+              $0: f32[12] = input 0
+              $1: f32[12] = input 1
+              $2: f32[12] = input 2
+              $3: f32[12] = output reuse input 0
+              $4: f32[12] = output reuse input 1
+              kernel @mul_add_mul_sub(b0: f32, b1: f32, b2: f32, b3: mut f32, b4: mut f32) sizes 1 {
+                each %0 < s0 {
+                  %1: f32 = load b0[%0]
+                  %2: f32 = load b1[%0]
+                  %3: f32 = load b2[%0]
+                  %4: f32 = const 0.9
+                  %5: f32 = mul %3, %4
+                  %6: f32 = add %5, %2
+                  %7: f32 = const 0.1
+                  %8: f32 = mul %6, %7
+                  %9: f32 = sub %1, %8
+                  store b3[%0], %9
+                  store b4[%0], %6
+                }
+              }
+              launch @mul_add_mul_sub($0, $1, $2, $4, $3) sizes 12 cost 1
+              return $4, $3
+            }
+        "#]],
+    );
+}
+
+/// Reductions, and what is between them, in one loop over rows.
+#[test]
+fn layernorm() {
+    check(
+        &compositions::layernorm(60, 190),
+        expect![[r#"
+            program @composition {
+              $0: f32[11400] = input 0
+              $1: f32[190] = input 1
+              $2: f32[190] = input 2
+              $3: f32[11400] = output
+              kernel @reduce_sum_div_sub_sub_mul_reduce_sum_di(b0: f32, b1: f32, b2: f32, b3: mut f32) sizes 2 {
+                each %0 < s0 {
+                  %3: f32 = reduce add over %1 < s1 {
+                    %2: f32 = load b0[%0*s1 + %1]
+                    yield %2
+                  }
+                  %4: f32 = const 190.0
+                  %5: f32 = div %3, %4
+                  %10: f32 = reduce add over %6 < s1 {
+                    %7: f32 = load b0[%0*s1 + %6]
+                    %8: f32 = sub %7, %5
+                    %9: f32 = mul %8, %8
+                    yield %9
+                  }
+                  %11: f32 = div %10, %4
+                  %12: f32 = const 1e-5
+                  %13: f32 = add %11, %12
+                  %14: f32 = sqrt %13
+                  each %15 < s1 {
+                    %16: f32 = load b0[%0*s1 + %15]
+                    %17: f32 = load b1[%15]
+                    %18: f32 = load b2[%15]
+                    %19: f32 = sub %16, %5
+                    %20: f32 = div %19, %14
+                    %21: f32 = mul %20, %17
+                    %22: f32 = add %21, %18
+                    store b3[%0*s1 + %15], %22
+                  }
+                }
+              }
+              launch @reduce_sum_div_sub_sub_mul_reduce_sum_di($0, $1, $2, $3) sizes 60, 190 cost 263
+              return $3
+            }
+        "#]],
+    );
+}
+
+/// Sums down columns walk along memory.
+#[test]
+fn columns() {
+    check(
+        &compositions::columns(90, 400),
+        expect![[r#"
+            program @composition {
+              $0: f32[36000] = input 0
+              $1: f32[90] = input 1
+              $2: f32[400] = output
+              kernel @mul_reduce_sum_reduce_max_add(b0: f32, b1: f32, b2: mut f32) sizes 4 {
+                local b3: f32[1024]
+                local b4: f32[1024]
+                each %0 < s0 {
+                  each %1 < s1 {
+                    %2: f32 = const 0.0
+                    store b3[%1], %2
+                    %3: f32 = const -inf
+                    store b4[%1], %3
+                  }
+                  for %4 < s2 {
+                    %5: f32 = load b1[%4]
+                    each %6 < s1 {
+                      %7: f32 = load b0[%0*s1 + %4*s3 + %6]
+                      %8: f32 = mul %7, %5
+                      %9: f32 = load b3[%6]
+                      %10: f32 = add %9, %8
+                      store b3[%6], %10
+                      %11: f32 = load b4[%6]
+                      %12: f32 = max %11, %7
+                      store b4[%6], %12
+                    }
+                  }
+                  each %13 < s1 {
+                    %14: f32 = load b3[%13]
+                    %15: f32 = load b4[%13]
+                    %16: f32 = add %14, %15
+                    store b2[%0*s1 + %13], %16
+                  }
+                }
+              }
+              launch @mul_reduce_sum_reduce_max_add($0, $1, $2) sizes 4, 100, 90, 400 cost 3798
+              return $2
+            }
+        "#]],
+    );
+}
+
+/// A long sum is made of blocks.
+#[test]
+fn blocks() {
+    check(
+        &compositions::long_sum(70_000),
+        expect![[r#"
+            program @composition {
+              $0: f64[70000] = input 0
+              $1: f64[1] = output
+              $2: f64[4] = temp at 0
+              arena 64
+              kernel @mul_reduce_sum(b0: f64, b1: mut f64) sizes 2 {
+                each %0 < s0 {
+                  %4: f64 = reduce add over %1 < s1 {
+                    %2: f64 = load b0[%0*s1 + %1]
+                    %3: f64 = mul %2, %2
+                    yield %3
+                  }
+                  store b1[%0], %4
+                }
+              }
+              kernel @mul_reduce_sum(b0: f64, b1: f64, b2: mut f64) sizes 3 {
+                %3: f64 = reduce add over %0 < s0 {
+                  %1: f64 = load b0[%0 + s1]
+                  %2: f64 = mul %1, %1
+                  yield %2
+                }
+                %6: f64 = reduce add over %4 < s2 {
+                  %5: f64 = load b1[%4]
+                  yield %5
+                }
+                %7: f64 = add %6, %3
+                store b2[0], %7
+              }
+              launch @mul_reduce_sum#0($0, $2) sizes 4, 16384 cost 3933
+              launch @mul_reduce_sum#1($0, $2, $1) sizes 4464, 65536, 4 cost 1073
+              return $1
+            }
+        "#]],
+    );
+}
+
+/// A row that is read twice is kept on the stack.
+#[test]
+fn kept_row() {
+    let mut m = Make::new();
+    let x = m.input(&[6, 100]);
+    let scaled = m.fill(&x, 3.0);
+    let e = m.op(Div {}, &[&x, &scaled]);
+    let e = m.op(Sqrt {}, &[&e]);
+    let total = m.sum(&e, &[1]);
+    let total = m.broadcast(&total, &[6, 100], &[0]);
+    let y = m.op(Div {}, &[&e, &total]);
+    check(
+        &m.finish(&[&y]),
+        expect![[r#"
+            program @composition {
+              $0: f32[600] = input 0
+              $1: f32[600] = output
+              kernel @div_sqrt_reduce_sum_div(b0: f32, b1: mut f32) sizes 2 {
+                local b2: f32[128]
+                each %0 < s0 {
+                  %1: f32 = const 3.0
+                  each %2 < s1 {
+                    %3: f32 = load b0[%0*s1 + %2]
+                    %4: f32 = div %3, %1
+                    %5: f32 = sqrt %4
+                    store b2[%2], %5
+                  }
+                  %8: f32 = reduce add over %6 < s1 {
+                    %7: f32 = load b2[%6]
+                    yield %7
+                  }
+                  each %9 < s1 {
+                    %10: f32 = load b2[%9]
+                    %11: f32 = div %10, %8
+                    store b1[%0*s1 + %9], %11
+                  }
+                }
+              }
+              launch @div_sqrt_reduce_sum_div($0, $1) sizes 6, 100 cost 132
+              return $1
+            }
+        "#]],
+    );
+}
+
+/// A reshape between permutations is followed by finer loops.
+#[test]
+fn reshape() {
+    let mut m = Make::new();
+    let x = m.input(&[20, 30]);
+    let split = m.reshape(&x, &[20, 3, 10]);
+    let moved = m.permute(&split, &[1, 0, 2]);
+    let y = m.reshape(&moved, &[60, 10]);
+    let y = m.op(Neg {}, &[&y]);
+    check(
+        &m.finish(&[&y]),
+        expect![[r#"
+            program @composition {
+              $0: f32[600] = input 0
+              $1: f32[600] = output
+              kernel @neg(b0: f32, b1: mut f32) sizes 4 {
+                each %0 < s0 {
+                  each %1 < s1 {
+                    each %2 < 10 {
+                      %3: f32 = load b0[%0*10 + %1*s2 + %2]
+                      %4: f32 = neg %3
+                      store b1[%0*s3 + %1*10 + %2], %4
+                    }
+                  }
+                }
+              }
+              launch @neg($0, $1) sizes 3, 20, 30, 200 cost 60
+              return $1
+            }
+        "#]],
+    );
+}
+
+/// A matrix product is called; what follows it is a kernel.
+#[test]
+fn product() {
+    let mut m = Make::new();
+    let (x, w, b) = (m.input(&[40, 60]), m.input(&[60, 50]), m.input(&[50]));
+    let product = m.op(DotGeneral::matmul(), &[&x, &w]);
+    let bias = m.broadcast(&b, &[40, 50], &[1]);
+    let y = m.op(Add {}, &[&product, &bias]);
+    check(
+        &m.finish(&[&y]),
+        expect![[r#"
+            program @composition {
+              $0: f32[2400] = input 0
+              $1: f32[3000] = input 1
+              $2: f32[50] = input 2
+              $3: f32[2000] = temp at 0
+              $4: f32[2000] = output
+              arena 8000
+              kernel @add(b0: f32, b1: f32, b2: mut f32) sizes 2 {
+                each %0 < s0 {
+                  each %1 < s1 {
+                    %2: f32 = load b0[%1]
+                    %3: f32 = load b1[%0*s1 + %1]
+                    %4: f32 = add %3, %2
+                    store b2[%0*s1 + %1], %4
+                  }
+                }
+              }
+              call gemm f32 batch 1 m 40 n 50 k 60 strides [1,60,1], [1,50,1] ($0: f32[40,60], $1: f32[60,50]) -> ($3: f32[40,50])
+              launch @add($2, $3, $4) sizes 40, 50 cost 21
+              return $4
+            }
+        "#]],
+    );
+}

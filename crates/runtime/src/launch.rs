@@ -1,0 +1,100 @@
+//! Running one kernel, on one thread or on several.
+//!
+//! Invariant: every iteration of the outermost `each` runs exactly once, whatever the number of threads.
+#![allow(unsafe_code, reason = "machine code works on addresses")]
+
+use smallvec::SmallVec;
+use tracewell_codegen::Entry;
+use tracewell_kernel::LibraryCall;
+
+use crate::cache::CompiledKernel;
+use crate::error::RunError;
+use crate::library::Context;
+use crate::{pool, split};
+
+/// The address of each of some buffers.
+pub(crate) type Addresses = SmallVec<[*mut u8; 16]>;
+
+/// A kernel with what it is launched on.
+#[derive(Debug)]
+pub(crate) struct Launch {
+    /// Its number in the program.
+    pub(crate) kernel: usize,
+    entry: Entry,
+    slots: SmallVec<[usize; 8]>,
+    sizes: SmallVec<[i64; 4]>,
+    /// The iterations that may be split, and into how many parts.
+    extent: i64,
+    parts: usize,
+}
+
+impl Launch {
+    /// `cost` is the estimate for one iteration, in nanoseconds.
+    pub(crate) fn new(
+        kernel: usize,
+        code: &CompiledKernel,
+        slots: SmallVec<[usize; 8]>,
+        sizes: &[i64],
+        cost: u32,
+    ) -> Launch {
+        let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
+        let nanoseconds = u64::from(cost).saturating_mul(extent as u64);
+        let parts = split::parts(nanoseconds, extent, pool::threads());
+        Launch { kernel, entry: code.entry(), slots, sizes: sizes.into(), extent, parts }
+    }
+
+    /// Runs the kernel on the slots with these addresses.
+    ///
+    /// # Safety
+    ///
+    /// `code` is what the launch was made for, in a program that verified, and `addresses` are those of its slots:
+    /// as long as the program says, aligned, initialised where they are read, not used by anybody else where they
+    /// are written.
+    pub(crate) unsafe fn run(&self, code: &CompiledKernel, addresses: &[*mut u8]) -> Result<(), RunError> {
+        let buffers: Addresses = self.slots.iter().map(|&slot| addresses[slot]).collect();
+        let running = Running { launch: self, buffers: &buffers, calls: code.calls() };
+        if self.parts == 1 {
+            return running.part(0, self.extent);
+        }
+        let mut outcomes: SmallVec<[Result<(), RunError>; 8]> = (0..self.parts).map(|_| Ok(())).collect();
+        pool::scope(|scope| {
+            let running = &running;
+            let mut parts = outcomes.iter_mut().zip(split::ranges(self.extent, self.parts));
+            let first = parts.next();
+            for (outcome, (start, end)) in parts {
+                scope.spawn(move |_| *outcome = running.part(start, end));
+            }
+            if let Some((outcome, (start, end))) = first {
+                *outcome = running.part(start, end);
+            }
+        });
+        outcomes.into_iter().collect()
+    }
+}
+
+/// A launch while it runs. Made by [`Launch::run`] only, under its promise.
+struct Running<'a> {
+    launch: &'a Launch,
+    buffers: &'a Addresses,
+    calls: &'a [LibraryCall],
+}
+
+// SAFETY: the parts of a launch run different iterations of an `each`, and those touch no common element that one
+// of them writes: a rule of the verifier. The addresses outlive the scope in which threads share them.
+unsafe impl Sync for Running<'_> {}
+
+impl Running<'_> {
+    /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none.
+    fn part(&self, start: i64, end: i64) -> Result<(), RunError> {
+        let mut context = Context::new(self.calls);
+        let context_address = (&raw mut context).cast::<u8>();
+        let (buffers, sizes) = (self.buffers.as_ptr(), self.launch.sizes.as_ptr());
+        // SAFETY: the entry is machine code of this kernel, which `Launch::run` borrows. The launch verified: it
+        // gives as many buffers and sizes as the kernel has, of the right lengths, so every access is inside.
+        let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
+        match context.error {
+            Some(error) if status != 0 => Err(error),
+            _ => Ok(()),
+        }
+    }
+}

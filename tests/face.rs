@@ -1,0 +1,41 @@
+//! The face: every program of the API page that can run by now, and one test for each promise of the spine.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+#[path = "face/abort.rs"]
+mod abort;
+#[path = "face/arrays.rs"]
+mod arrays;
+#[path = "face/cache.rs"]
+mod cache;
+#[path = "face/donation.rs"]
+mod donation;
+#[path = "face/errors.rs"]
+mod errors;
+#[path = "face/events.rs"]
+mod events;
+#[path = "face/jit.rs"]
+mod jit;
+#[path = "face/memory.rs"]
+mod memory;
+#[path = "face/primitives.rs"]
+mod primitives;
+#[path = "face/threads.rs"]
+mod threads;
+#[path = "face/transforms.rs"]
+mod transforms;
+
+/// The elements, in `f64` for comparison.
+fn numbers(array: &tracewell::Array) -> Vec<f64> {
+    array.convert(tracewell::F64).to_vec().unwrap()
+}
+
+/// Whether arrays agree to a relative error.
+#[track_caller]
+fn assert_close(found: &tracewell::Array, expected: &[f64], tolerance: f64) {
+    let found = numbers(found);
+    assert_eq!(found.len(), expected.len(), "{found:?} against {expected:?}");
+    for (x, y) in found.iter().zip(expected) {
+        assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{found:?} against {expected:?}");
+    }
+}

@@ -1,0 +1,103 @@
+//! Mistakes and their texts. Lines are those of this file, so texts are compared without them.
+
+use expect_test::{Expect, expect};
+use tracewell::prelude::*;
+
+/// The text with every `file:line:column` of this file as `here`.
+fn without_lines(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("errors.rs:") {
+        let before = &rest[..at];
+        let start = before.rfind([' ', '(']).map_or(0, |i| i + 1);
+        out.push_str(&before[..start]);
+        out.push_str("here");
+        let tail = &rest[at + "errors.rs:".len()..];
+        let end = tail.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(tail.len());
+        rest = &tail[end..];
+    }
+    out + rest
+}
+
+#[track_caller]
+fn check<R>(f: impl Fn(&Array) -> Result<R>, x: Array, expected: Expect)
+where
+    R: Tree,
+{
+    let error = tracewell::jit(f).call(&x).err().unwrap();
+    expected.assert_eq(&without_lines(&error.to_string()));
+}
+
+#[test]
+fn shapes_that_do_not_go_together() {
+    check(|x| Ok(x + Array::zeros([4, 5], F32)), Array::zeros([4, 3], F32), expect![[""]]);
+}
+
+#[test]
+fn an_axis_out_of_range() {
+    check(|x| Ok(x.sum_axes(&[2])), Array::zeros([4, 3], F32), expect![[""]]);
+}
+
+#[test]
+fn the_value_of_an_abstract_tracer() {
+    check(
+        |x| Ok(if x.sum().item::<f32>() > 0.0 { x.sin() } else { x.cos() }),
+        Array::zeros([3], F32),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_leaked_tracer() {
+    let kept = std::sync::Mutex::new(None);
+    tracewell::jit(|x: &Array| {
+        *kept.lock().unwrap() = Some(x.sin());
+        x.clone()
+    })
+    .call(&Array::zeros([3], F32));
+    let leaked = kept.into_inner().unwrap().unwrap();
+    let panic = std::panic::catch_unwind(|| &leaked + 1.0).unwrap_err();
+    expect![[""]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
+}
+
+#[test]
+fn an_inner_function_names_the_whole_way() {
+    jit! {
+        fn model(x: &Array) -> Array { x.dot(&Array::zeros([7, 2], F32)) }
+    }
+    check(
+        |x| Ok(grad(|x: &Array| model(x).sum())(x)),
+        Array::zeros([4, 3], F32),
+        expect![[""]],
+    );
+}
+
+#[test]
+fn a_gradient_by_an_integer() {
+    let error = grad(|x: &(Array, Array)| -> Result<Array> { Ok(x.0.sum()) })(&(Array::zeros([2], F32), Array::zeros([2], I32)))
+        .err()
+        .unwrap();
+    expect![[""]].assert_eq(&without_lines(&error.to_string()));
+}
+
+#[test]
+fn an_eager_mistake_panics_with_the_same_text() {
+    let x = Array::zeros([2], F32);
+    let panic = std::panic::catch_unwind(|| &x + Array::zeros([3], F32)).unwrap_err();
+    expect![[""]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
+}
+
+#[test]
+fn a_tracer_prints_its_type_and_argument() {
+    let seen = std::sync::Mutex::new(String::new());
+    jit! {
+        fn named(x: &Array, pair: &(Array, Array)) -> Array { x + &pair.1 }
+    }
+    let _ = named;
+    tracewell::jit(|x: &(Array, Array)| {
+        *seen.lock().unwrap() = format!("{} / {}", x.1, without_lines(&x.0.sin().to_string()));
+        x.0.clone()
+    })
+    .call(&(Array::zeros([3], F32), Array::zeros([2], F64)));
+    expect![[""]].assert_eq(&seen.into_inner().unwrap());
+}
