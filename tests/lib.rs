@@ -1,4 +1,6 @@
 //! What the tests share.
 
+pub mod differential;
 pub mod generate;
 pub mod laws;
+pub mod readers;

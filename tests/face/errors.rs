@@ -30,12 +30,18 @@ where
 
 #[test]
 fn shapes_that_do_not_go_together() {
-    check(|x| Ok(x + Array::zeros([4, 5], F32)), Array::zeros([4, 3], F32), expect![[""]]);
+    check(|x| Ok(x + Array::zeros([4, 5], F32)), Array::zeros([4, 3], F32), expect![[r#"
+        cannot add f32[4,3] and f32[4,5]: axis 1 is 3 and 5
+          --> here, while tracing a closure (here) for jit
+          help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]]);
 }
 
 #[test]
 fn an_axis_out_of_range() {
-    check(|x| Ok(x.sum_axes(&[2])), Array::zeros([4, 3], F32), expect![[""]]);
+    check(|x| Ok(x.sum_axes(&[2])), Array::zeros([4, 3], F32), expect![[r#"
+        axis 2 is out of range for f32[4,3]
+          --> here, while tracing a closure (here) for jit
+          help: axes of this array are -2..2"#]]);
 }
 
 #[test]
@@ -43,7 +49,12 @@ fn the_value_of_an_abstract_tracer() {
     check(
         |x| Ok(if x.sum().item::<f32>() > 0.0 { x.sin() } else { x.cos() }),
         Array::zeros([3], F32),
-        expect![[""]],
+        expect![[r#"
+            `item()` asked for the value of Traced<f32[]>, which is not known while a closure given to `jit` (here) is traced for jit
+              --> here, while tracing a closure (here) for jit
+              help: it was made at here and depends on `x`
+              help: to choose by value inside a traced function use `select`
+              help: to keep a Rust `if`, mark the argument `#[static_arg]`, or move the `if` outside"#]],
     );
 }
 
@@ -57,7 +68,11 @@ fn a_leaked_tracer() {
     .call(&Array::zeros([3], F32));
     let leaked = kept.into_inner().unwrap().unwrap();
     let panic = std::panic::catch_unwind(|| &leaked + 1.0).unwrap_err();
-    expect![[""]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
+    expect![[r#"
+        Traced<f32[3]> from here was used after the trace of a closure given to `jit` (here) had ended
+          --> here
+          help: it was made at here
+          help: return the array from the traced function instead of storing it outside"#]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
 }
 
 #[test]
@@ -68,7 +83,9 @@ fn an_inner_function_names_the_whole_way() {
     check(
         |x| Ok(grad(|x: &Array| model(x).sum())(x)),
         Array::zeros([4, 3], F32),
-        expect![[""]],
+        expect![[r#"
+            cannot take the product of f32[4,3] and f32[7,2]: contracted axis 1 is 3 and axis 0 is 7
+              --> here, while tracing `model` (here) for jit, called from a closure (here) for grad, called from a closure (here) for jit"#]],
     );
 }
 
@@ -77,14 +94,20 @@ fn a_gradient_by_an_integer() {
     let error = grad(|x: &(Array, Array)| -> Result<Array> { Ok(x.0.sum()) })(&(Array::zeros([2], F32), Array::zeros([2], I32)))
         .err()
         .unwrap();
-    expect![[""]].assert_eq(&without_lines(&error.to_string()));
+    expect![[r#"
+        `grad` by `x.1`, which is i32[2]: only floats have derivatives
+          --> here, while tracing a closure (here) for grad
+          help: capture it in the closure instead, or `convert` it to a float"#]].assert_eq(&without_lines(&error.to_string()));
 }
 
 #[test]
 fn an_eager_mistake_panics_with_the_same_text() {
     let x = Array::zeros([2], F32);
     let panic = std::panic::catch_unwind(|| &x + Array::zeros([3], F32)).unwrap_err();
-    expect![[""]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
+    expect![[r#"
+        cannot add f32[2] and f32[3]: axis 0 is 2 and 3
+          --> here
+          help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
 }
 
 #[test]
@@ -99,5 +122,5 @@ fn a_tracer_prints_its_type_and_argument() {
         x.0.clone()
     })
     .call(&(Array::zeros([3], F32), Array::zeros([2], F64)));
-    expect![[""]].assert_eq(&seen.into_inner().unwrap());
+    expect!["Traced<f64[2]> for x.1 / Traced<f32[3]> from here"].assert_eq(&seen.into_inner().unwrap());
 }

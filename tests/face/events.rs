@@ -24,7 +24,30 @@ fn jit_inside_grad_inside_vmap() {
         || {
             vmap(|x: &Array| grad(|x: &Array| scaled(x, &s))(x))(&xs);
         },
-        expect![[""]],
+        expect![[r#"
+            vmap closure(f32[2,2]) at events.rs:25
+              enter closure(traced f32[2])
+                grad closure(traced f32[2]) at events.rs:25
+                  enter closure(traced f32[2])
+                    jit scaled(traced f32[2], f32[2]) at events.rs:25
+                      enter scaled(traced f32[2], traced f32[2])
+                        mul traced f32[2], traced f32[2] -> traced f32[2] at events.rs:10
+                        sin traced f32[2] -> traced f32[2] at events.rs:10
+                        reduce_sum traced f32[2] -> traced f32[] at events.rs:10
+                      return traced f32[]
+                      call traced f32[2], f32[2] -> traced f32[] at events.rs:25
+                    jit = traced f32[]
+                  return traced f32[]
+                  known constant  -> concrete f32[2] at events.rs:25
+                  call traced f32[2], concrete f32[2] -> traced f32[], traced f32[2], traced f32[2] at events.rs:25
+                  call traced f32[2], traced f32[2], 1.0:f32[] -> traced f32[2] at events.rs:25
+                grad = traced f32[2]
+              return traced f32[2]
+              constant  -> f32[2] at events.rs:25
+              call f32[2,2], f32[2] -> f32[2], f32[2], f32[2,2] at events.rs:25
+              call f32[2], f32[2,2], 1.0:f32[] -> f32[2,2] at events.rs:25
+            vmap = f32[2,2]
+        "#]],
     );
 }
 
@@ -36,7 +59,14 @@ fn a_failure_in_indexing() {
             let f = tracewell::jit(|x: &Array| -> Result<Array> { Ok(x.sin().sum_axes(&[2])) });
             f.call(&xs).unwrap_err();
         },
-        expect![[""]],
+        expect![[r#"
+            jit closure(f32[2,2]) at events.rs:60
+              enter closure(traced f32[2,2])
+                sin traced f32[2,2] -> traced f32[2,2] at events.rs:59
+                raise Index: axis 2 is out of range for f32[2,2]
+              fail
+            jit failed: axis 2 is out of range for f32[2,2]
+        "#]],
     );
 }
 
@@ -48,7 +78,19 @@ fn a_branch_on_a_value_and_a_returned_function() {
             let (_, pull) = vjp(|x: &Array| if x.item::<f32>() > 1.0 { x.square() } else { x.clone() }, &x);
             pull(&Array::from(1.0f32));
         },
-        expect![[""]],
+        expect![[r#"
+            vjp closure(f32[]) at events.rs:78
+              enter closure(concrete f32[])
+                ask f32[] at events.rs:78
+                mul concrete f32[], concrete f32[] -> concrete f32[] at events.rs:78
+              return concrete f32[]
+              known mul f32[], f32[] -> f32[] at events.rs:78
+            vjp = f32[]
+            vjp returns a function
+            mul f32[], f32[] -> f32[] at events.rs:78
+            mul f32[], f32[] -> f32[] at events.rs:78
+            add f32[], f32[] -> f32[] at events.rs:78
+        "#]],
     );
 }
 
@@ -61,6 +103,10 @@ fn a_cached_call_is_a_hit_and_nothing_else() {
         || {
             f.call(&x);
         },
-        expect![[""]],
+        expect![[r#"
+            jit closure(f32[1]) at events.rs:104
+              cache hit closure at events.rs:104
+            jit = f32[1]
+        "#]],
     );
 }

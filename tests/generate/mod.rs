@@ -21,7 +21,7 @@ pub use shrink::shrink;
 use tracewell_array::Tensor;
 use tracewell_graph::Graph;
 
-use self::rng::Rng;
+pub(crate) use self::rng::Rng;
 
 /// What a random graph is to be like.
 #[derive(Clone, Copy, Debug)]

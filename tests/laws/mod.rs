@@ -4,7 +4,9 @@
 //! that a primitive gives as an example, with inputs drawn from a seed, so that a failure can be repeated.
 
 mod adjoint;
+mod allowance;
 mod batching;
+mod compiled;
 mod derivative;
 mod inputs;
 mod primal;
@@ -14,7 +16,7 @@ mod single;
 mod table;
 mod types;
 
-pub use table::{Cell, Table, table};
+pub use table::{Cell, Table, dtype, table};
 
 use tracewell_graph::Example;
 
@@ -39,7 +41,7 @@ pub struct Law {
 }
 
 /// All of them.
-pub const LAWS: [Law; 5] = [
+pub const LAWS: [Law; 6] = [
     Law { name: "types", statement: "the type rule gives the types of eval's results", check: types::check },
     Law { name: "derivative", statement: "jvp is the limit of differences", check: derivative::check },
     Law {
@@ -47,4 +49,5 @@ pub const LAWS: [Law; 5] = [
     },
     Law { name: "batching", statement: "batching is a loop", check: batching::check },
     Law { name: "primal", statement: "jvp and linearize leave the value alone", check: primal::check },
+    Law { name: "compiled", statement: "machine code computes what eval does", check: compiled::check },
 ];

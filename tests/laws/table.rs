@@ -83,7 +83,7 @@ fn weakened(example: &Example, seed: u64) -> Example {
 }
 
 /// The element type an example is about: that of its first operand that is not a mask, or of its result.
-fn dtype(example: &Example) -> DType {
+pub fn dtype(example: &Example) -> DType {
     let operands = || example.inputs.iter().map(|ty| ty.dtype);
     let results = || example.prim.rules().type_rule(&example.inputs).ok()?.first().map(|ty| ty.dtype);
     operands().find(|d| !d.is_bool()).or_else(|| operands().next()).or_else(results).unwrap_or(DType::Bool)

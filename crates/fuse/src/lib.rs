@@ -1,8 +1,14 @@
 //! Graph to kernel program: what becomes one nest, which buffers live when.
 //!
-//! Read in the order of the data: `classify` (the graph as a flow of arrays), `materialise` (which arrays get
-//! memory), `nest` (one kernel as loops and scalars), `collapse` (fewer loops), `emit` (the kernel), `program`
-//! (slots and steps), `buffers` (the arena), `donate` (arguments whose memory a result may take).
+//! Read in the order of the data:
+//!
+//! - `classify`: the graph as a flow of arrays, each defined in one of a few ways;
+//! - `materialise`: which arrays get memory and which kernel computes them, with `cluster` (a kernel in the
+//!   making), `loops` and `index` (its space, and where in an array a point of it is), `reduce` and `rows`
+//!   (where reductions and rows of intermediate values may be part of a kernel) and `order`;
+//! - `nest`: a kernel as loops and scalars; `unify`, `collapse` and `blocks` change it;
+//! - `emit`, and `columns` with `tiles` for reductions down columns: the kernel written down;
+//! - `program`: slots and steps, with `buffers` (the arena) and `donate` (arguments whose memory a result takes).
 //!
 //! Invariants: a program computes what its graph does, up to the order of float reductions, which depends on
 //! the graph and its shapes alone and never on the machine; time is linear in the number of equations.

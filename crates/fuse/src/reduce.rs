@@ -22,7 +22,7 @@ const LONG: usize = 65_536;
 /// Results up to which blocks are used: more of them keep threads busy without.
 const FEW: usize = 64;
 /// The same for columns, which are walked in tiles of many results.
-const FEW_COLUMNS: usize = 1_024;
+const FEW_COLUMNS: usize = 512;
 /// Size of the innermost axis from which it is walked as a column.
 const WIDE: usize = 8;
 /// Elements that are worth no threads.
@@ -39,7 +39,7 @@ pub(crate) fn form(node: &Node) -> Form {
     let results = node.len();
     let reduced = from.len() / results.max(1);
     if columns {
-        let is_long = from.len() >= 4 * LONG && reduced >= LONG / FEW && results <= FEW_COLUMNS;
+        let is_long = from.len() >= 4 * LONG && reduced >= LONG / FEW && results < FEW_COLUMNS;
         if is_long { Form::Blocks } else { Form::Columns }
     } else if reduced >= LONG && results < FEW {
         Form::Blocks

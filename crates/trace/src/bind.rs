@@ -27,6 +27,7 @@ pub fn bind_known(
     known: Option<Vec<Tensor>>,
     location: &Location,
 ) -> Result<Values, Error> {
+    let is_known = known.is_some();
     let types: SmallVec<[ArrayType; 3]> = operands.iter().map(Value::ty).collect();
     let result_types = prim.rules().type_rule(&types)?;
     let results: Values = match target(operands)? {
@@ -48,7 +49,7 @@ pub fn bind_known(
         }
     };
     if is_observed() {
-        notify(&Event::Bind { prim, operands, results: &results, location });
+        notify(&Event::Bind { prim, operands, results: &results, known: is_known, location });
     }
     Ok(results)
 }

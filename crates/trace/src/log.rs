@@ -62,9 +62,11 @@ impl Observer for EventLog {
             Event::FunctionEnter { function, arguments, .. } => {
                 format!("enter {}({})", function.unwrap_or("closure"), types(arguments))
             }
-            Event::FunctionExit { results } => format!("return {}", types(results)),
-            Event::Bind { prim, operands, results, location } => format!(
-                "{} {} -> {} at {}",
+            Event::FunctionExit { results: Some(results) } => format!("return {}", types(results)),
+            Event::FunctionExit { results: None } => "fail".to_string(),
+            Event::Bind { prim, operands, results, known, location } => format!(
+                "{}{} {} -> {} at {}",
+                if *known { "known " } else { "" },
                 prim.name(),
                 types(operands),
                 types(results),

@@ -43,10 +43,10 @@ pub enum Event<'a> {
         /// Where it is defined, or where it was given to the API.
         location: &'a Location,
     },
-    /// A user's function returned.
+    /// A user's function returned, or failed.
     FunctionExit {
-        /// What it returned, flattened.
-        results: &'a [Value],
+        /// What it returned, flattened; `None` if it failed.
+        results: Option<&'a [Value]>,
     },
     /// A primitive was applied.
     Bind {
@@ -56,6 +56,8 @@ pub enum Event<'a> {
         operands: &'a [Value],
         /// With what results.
         results: &'a [Value],
+        /// Whether the results were known already, so that nothing was computed.
+        known: bool,
         /// On whose line.
         location: &'a Location,
     },

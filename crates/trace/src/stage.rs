@@ -50,9 +50,11 @@ pub fn stage(
     if is_observed() {
         notify(&Event::FunctionEnter { function: name, arguments: &tracers, location });
     }
+    let failed = Failed;
     let results = function(&tracers)?;
+    std::mem::forget(failed);
     if is_observed() {
-        notify(&Event::FunctionExit { results: &results });
+        notify(&Event::FunctionExit { results: Some(&results) });
     }
     let outputs: Vec<Atom> = results.iter().map(|r| frame.atom(r)).collect::<Result<_, _>>()?;
     drop(open);
@@ -75,4 +77,13 @@ pub fn stage(
     debug_assert_eq!(values.len(), graph.types.len());
     let captured = recording.captured.into_iter().map(|(t, _)| Value::Traced(t)).collect();
     Ok(Staged { graph, captured, values, asked: frame.was_asked() })
+}
+
+/// Tells observers that a function failed, by an error or by a panic.
+struct Failed;
+
+impl Drop for Failed {
+    fn drop(&mut self) {
+        notify(&Event::FunctionExit { results: None });
+    }
 }

@@ -46,7 +46,7 @@ pub use tracewell_macros::{Static, Tree, jit, jitted};
 pub use tracewell_array::{DType, Element, Shape};
 pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_trace::{Error, ErrorKind};
-pub use transform::{Axes, grad, jvp, linearize, trace, value_and_grad, vjp, vmap, vmap_axes};
+pub use transform::{Axes, Pullback, Pushforward, grad, jvp, linearize, trace, value_and_grad, vjp, vmap, vmap_axes};
 pub use tree::{Path, Tree, TreeRef};
 
 /// Watching what happens: events of every call, user function and primitive.

@@ -108,7 +108,8 @@ fn stage_types(
     types: &[ArrayType],
     f: impl Fn(&[Array]) -> Vec<Array>,
 ) -> Result<Arc<Graph>, Error> {
-    let function = Function { api: Api::Expand, name: Some(name.to_string()), location: location.clone() };
+    let function =
+        Function { api: Api::Expand, name: Some(name.to_string()), location: location.clone(), called: None };
     let arguments: Vec<Argument> = types
         .iter()
         .enumerate()

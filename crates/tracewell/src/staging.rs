@@ -15,12 +15,14 @@ pub(crate) struct Function {
     pub(crate) name: Option<String>,
     /// Where it is defined, or where the API was called.
     pub(crate) location: Location,
+    /// The line that called it, where that is another.
+    pub(crate) called: Option<Location>,
 }
 
 impl Function {
     /// A function of this type, given to an API at this line.
     pub(crate) fn of<F>(api: Api, location: Location) -> Function {
-        Function { api, name: function_name(std::any::type_name::<F>()), location }
+        Function { api, name: function_name(std::any::type_name::<F>()), location, called: None }
     }
 }
 
@@ -120,10 +122,11 @@ pub(crate) fn enter<R: Outcome, U: Tree>(
     inside: impl FnOnce() -> Result<U, Failure<R>>,
 ) -> R::With<U> {
     crate::executor::install();
-    let Function { api, name, location } = function;
+    let Function { api, name, location, called } = function;
     let (api, name) = (*api, name.as_deref());
     if is_observed() {
         let (arguments, names) = arguments();
+        let location = called.as_ref().unwrap_or(location);
         notify(&Event::ApiEnter { api, function: name, arguments: &arguments, names: &names, location });
     }
     let result = boundary(api, name, location, || match inside() {

@@ -2,7 +2,8 @@
 //!
 //! Defects are put into a copy of the workspace beside the build artefacts, which stays for the next run, so
 //! that each costs one small compilation. First the tests must pass without a defect, else a failure means
-//! nothing; and a defect must compile, else it is the compiler who noticed.
+//! nothing; and a defect must compile, else it is the compiler who noticed. Whether a test fails for the right
+//! reason only a person can tell, so the table says which one it was.
 
 mod copy;
 mod defects;
@@ -170,7 +171,9 @@ impl Run {
             let fate = if judged { self.one(*number, defect)? } else { Fate::Unjudged };
             let seconds = began.elapsed().as_secs_f64();
             println!("[{}/{}] {fate:<8} {seconds:>6.1} s  {}", at + 1, chosen.len(), defect.breaks);
-            table.push((*number, fate, *defect));
+            let log = fs::read_to_string(self.log(&number.to_string())).unwrap_or_default();
+            let by = if fate == Fate::Caught { noticed(&log) } else { "-".to_string() };
+            table.push(Row { number: *number, fate, by, defect });
         }
         report(&table)
     }
@@ -194,9 +197,13 @@ impl Run {
         fate
     }
 
+    fn log(&self, name: &str) -> PathBuf {
+        self.logs.join(format!("{name}.log"))
+    }
+
     /// Whether `cargo test` succeeds in the copy.
     fn cargo_test(&self, test: &str, only_compile: bool, log: &str) -> Result<bool> {
-        let log = self.logs.join(format!("{log}.log"));
+        let log = self.log(log);
         let to_log =
             || fs::File::create(&log).map_err(|error| format!("cannot write {}: {error}", log.display()));
         let file = to_log()?;
@@ -212,12 +219,30 @@ impl Run {
     }
 }
 
-fn report(table: &[(usize, Fate, &Defect)]) -> Result {
-    println!("\n  N  fate      file                                          what it breaks");
-    for (number, fate, defect) in table {
-        println!("{number:>3}  {fate:<8}  {:<44}  {}", defect.file, defect.breaks);
+/// A line of the table.
+struct Row<'d> {
+    number: usize,
+    fate: Fate,
+    by: String,
+    defect: &'d Defect,
+}
+
+/// The first test that failed, by what it printed.
+fn noticed(log: &str) -> String {
+    let panicked = |line: &str| {
+        let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
+        rest.contains("panicked").then(|| name.to_string())
+    };
+    let died = || log.contains("(signal: ").then(|| "the process died".to_string());
+    log.lines().find_map(panicked).or_else(died).unwrap_or_else(|| "see its log".to_string())
+}
+
+fn report(table: &[Row<'_>]) -> Result {
+    println!("\n  N  fate      {:<40}  {:<42}  what it breaks", "noticed by", "file");
+    for Row { number, fate, by, defect } in table {
+        println!("{number:>3}  {fate:<8}  {by:<40}  {:<42}  {}", defect.file, defect.breaks);
     }
-    let count = |wanted: Fate| table.iter().filter(|(_, fate, _)| *fate == wanted).count();
+    let count = |wanted: Fate| table.iter().filter(|row| row.fate == wanted).count();
     println!("\n{} of {} caught", count(Fate::Caught), table.len());
     let ways_out = [
         (Fate::Survived, "survived: write a test that notices"),
@@ -239,6 +264,14 @@ mod tests {
         for wrong in ["0", "7", "5-4", "x", ""] {
             assert!(numbers(wrong, 6).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_test_that_noticed_is_named() {
+        let log = "running 2 tests\n\nthread 'a::b' (17) panicked at c.rs:1:2:\nthread 'd' (18) panicked at";
+        assert_eq!(noticed(log), "a::b");
+        assert_eq!(noticed("didn't exit successfully: `x` (signal: 8, SIGFPE)"), "the process died");
+        assert_eq!(noticed("thread 'main' says hello"), "see its log");
     }
 
     #[test]

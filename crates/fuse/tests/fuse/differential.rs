@@ -23,7 +23,9 @@ fn every_composition() {
 
 #[test]
 fn random_graphs() {
-    for seed in 0..400 {
-        agree(&format!("seed {seed}"), &random(seed));
+    for (scale, count) in [(1, 400), (24, 60)] {
+        for seed in 0..count {
+            agree(&format!("seed {seed} of scale {scale}"), &random(seed, scale));
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! A call of a jitted function: key, cache, and on a miss the trace. What the code made by `jit!` is made of.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use smallvec::SmallVec;
-use tracewell_array::{Shape, Tensor};
+use tracewell_array::{DType, Tensor};
 use tracewell_graph::prim::Call as CallGraph;
 use tracewell_graph::{Location, Prim};
 use tracewell_runtime::Input;
@@ -39,7 +39,7 @@ impl Site {
 
     fn function(&self) -> Function {
         let location = Location { file: self.file.into(), line: self.line, column: self.column };
-        Function { api: Api::Jit, name: Some(self.name.to_string()), location }
+        Function { api: Api::Jit, name: Some(self.name.to_string()), location, called: None }
     }
 }
 
@@ -166,8 +166,8 @@ impl<'a> Call<'a> {
 
     /// The full way: events, the boundary, tracing, errors.
     fn run_slowly<R: Outcome>(self, body: impl Fn(&mut Inside<'_>) -> R) -> R::With<R::Ok> {
-        let function = self.callee.function();
         let location = Location::from(self.place);
+        let function = Function { called: Some(location.clone()), ..self.callee.function() };
         let describe = || {
             let values = self.leaves.iter().map(|leaf| leaf.array().value().clone()).collect();
             (values, self.names.iter().map(|n| n.to_string()).collect())
@@ -268,7 +268,8 @@ fn is_weak(leaf: &Array) -> bool {
 
 /// What stands in the place of arrays in a tree of which only the structure is needed.
 fn hole() -> Array {
-    Array::from(Tensor::zeros(tracewell_array::DType::U8, Shape::from([0])))
+    static HOLE: LazyLock<Array> = LazyLock::new(|| Array::zeros([0], DType::U8));
+    HOLE.clone()
 }
 
 /// The inputs of a program. All data is known, or was found to be.

@@ -10,5 +10,5 @@ mod vmap;
 pub use grad::{grad, value_and_grad};
 pub use jvp::jvp;
 pub use trace::trace;
-pub use vjp::{linearize, vjp};
+pub use vjp::{Pullback, Pushforward, linearize, vjp};
 pub use vmap::{Axes, vmap, vmap_axes};

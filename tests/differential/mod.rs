@@ -1,0 +1,50 @@
+//! Graphs run both ways: compiled to machine code, and evaluated by the oracle.
+//!
+//! What can go wrong on the way is one text: a stage that refuses a graph, a panic, results that disagree. The
+//! law of compilation asks for exact results on one equation; here are whole graphs, which agree up to rounding.
+
+mod count;
+mod report;
+mod way;
+
+pub use count::uses;
+pub use report::{Seeded, report};
+pub use way::{Compiled, WAYS, Way};
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use tracewell_array::Tensor;
+use tracewell_graph::text::{NoCustom, read, write_with_locations};
+use tracewell_graph::{Graph, eval};
+
+use crate::generate::agree;
+
+/// Whether a graph, compiled and run in one way, gives what the evaluator gives; the error says how it does not.
+pub fn check(graph: &Graph, inputs: &[Tensor], way: Way) -> Result<(), String> {
+    guarded(|| {
+        let expected = eval(graph, inputs)?;
+        let found = Compiled::new(graph, way)?.run(inputs)?;
+        agree(graph, &found, &expected)
+    })
+}
+
+/// Whether the text of a graph reads back as the same graph and the same text.
+pub fn check_text(graph: &Graph) -> Result<(), String> {
+    guarded(|| {
+        let text = write_with_locations(graph);
+        let again = read(&text, &NoCustom).map_err(|error| format!("its text does not read: {error}"))?;
+        if again != *graph || write_with_locations(&again) != text {
+            return Err("its text reads back as another graph".to_owned());
+        }
+        Ok(())
+    })
+}
+
+/// Makes a panic an error like any other.
+fn guarded(f: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    catch_unwind(AssertUnwindSafe(f)).unwrap_or_else(|payload| {
+        let text = payload.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+        Err(format!("panicked: {}", text.unwrap_or("without a text")))
+    })
+}

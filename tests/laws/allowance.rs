@@ -1,0 +1,148 @@
+//! How far the compiled result of one equation may be from the evaluated one.
+//!
+//! NaN agrees with NaN, whatever its bits; integers and bools agree exactly. Floats do too, but for primitives
+//! that say otherwise here: the evaluator computes in `f64`, which is exact for `+ - × / √` also after rounding to
+//! `f32`, but not the rounding of each step of a sum or of an expansion.
+
+use tracewell_array::{DType, Literal, Tensor};
+use tracewell_graph::{Example, Graph, eval};
+use tracewell_kernel::math::{LIMIT_F32, LIMIT_F64};
+
+use super::same::same;
+
+/// What is allowed at one point, for each element of each result.
+#[derive(Debug)]
+pub(super) enum Allowance {
+    /// Nothing.
+    Exact,
+    /// Zeros of either sign: which of two equal zeros is the larger depends on the order.
+    Zeros,
+    /// So many units in the last place, and NaN where an operand is beyond the limit of the expansion.
+    Units(f64, Option<Tensor>),
+    /// So much above or below; NaN where nothing is said, because a step may overflow.
+    Absolute(Vec<Tensor>),
+}
+
+/// Expansions are good to 2 units and the machine's functions to 1.
+const UNITS: f64 = 4.0;
+
+impl Allowance {
+    /// What is allowed of a use of a primitive on these inputs.
+    pub(super) fn at(example: &Example, graph: &Graph, inputs: &[Tensor]) -> Result<Allowance, String> {
+        Ok(match example.prim.name() {
+            "exp" | "log" | "tanh" => Allowance::Units(UNITS, None),
+            // Its example multiplies an exponential.
+            "call" => Allowance::Units(2.0 * UNITS, None),
+            "cos" | "sin" => Allowance::Units(UNITS, Some(inputs[0].clone())),
+            "reduce_max" | "reduce_min" => Allowance::Zeros,
+            "dot_general" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
+            "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
+            _ => Allowance::Exact,
+        })
+    }
+
+    /// Whether results are as near to those expected as they must be.
+    pub(super) fn judge(&self, found: &[Tensor], expected: &[Tensor]) -> Result<(), String> {
+        if found.len() != expected.len() {
+            return Err(format!("found {} results, expected {}", found.len(), expected.len()));
+        }
+        for (k, (found, expected)) in found.iter().zip(expected).enumerate() {
+            let exact = same(found, expected);
+            if exact.is_ok() {
+                continue;
+            }
+            let alike = found.dtype() == expected.dtype() && found.shape() == expected.shape();
+            if !alike || !found.dtype().is_float() || matches!(self, Allowance::Exact) {
+                return exact.map_err(|e| format!("result {k}: {e}"));
+            }
+            for (i, (x, y)) in found.literals().zip(expected.literals()).enumerate() {
+                if !self.near(k, i, x, y) {
+                    return Err(format!("result {k}: element {i} is {x}, expected {y} ({self:?})"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn near(&self, result: usize, element: usize, found: Literal, expected: Literal) -> bool {
+        let (x, y) = (found.as_f64(), expected.as_f64());
+        // Infinities are equal here, or too far.
+        if x == y || (x.is_nan() && y.is_nan()) {
+            return true;
+        }
+        match self {
+            Allowance::Exact | Allowance::Zeros => false,
+            Allowance::Units(_, Some(operand)) if beyond(operand.literal(element)) => x.is_nan(),
+            Allowance::Units(units, _) => {
+                let (epsilon, least, _) = range(found.dtype());
+                (x - y).abs() <= units * (epsilon * y.abs()).max(epsilon * least)
+            }
+            Allowance::Absolute(bounds) => {
+                let bound = bounds[result].literal(element).as_f64();
+                bound.is_nan() || (x - y).abs() <= bound
+            }
+        }
+    }
+}
+
+/// Where the expansions of the circular functions end.
+fn beyond(operand: Literal) -> bool {
+    operand.as_f64().abs() >= if operand.dtype() == DType::F32 { LIMIT_F32 } else { LIMIT_F64 }
+}
+
+/// The distance from 1 to the next float, the smallest float of full precision, and the largest.
+fn range(dtype: DType) -> (f64, f64, f64) {
+    if dtype == DType::F32 {
+        (f64::from(f32::EPSILON), f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX))
+    } else {
+        (f64::EPSILON, f64::MIN_POSITIVE, f64::MAX)
+    }
+}
+
+/// A unit in the last place of the sum of magnitudes for each term. The sum of magnitudes is what the graph
+/// itself computes from magnitudes; infinities and NaN decide for themselves.
+fn of_sum(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    let sizes = eval(graph, &map(inputs, |x| if x.is_finite() { x.abs() } else { 0.0 }))?;
+    let terms = inputs.iter().map(Tensor::len).sum::<usize>() as f64;
+    bounds(&sizes, |_, size, (epsilon, least, largest)| {
+        if size > largest / 2.0 { f64::NAN } else { terms * (epsilon * size + least) }
+    })
+}
+
+/// A unit in the last place of the product for each factor, where no product of some of the factors is too large
+/// or too small for its digits: all lie between the product of those below 1 and of those above.
+fn of_product(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    let plain = |x: f64| x.is_finite() && x != 0.0;
+    let highest = eval(graph, &map(inputs, |x| if plain(x) { x.abs().max(1.0) } else { 1.0 }))?;
+    let lowest = eval(graph, &map(inputs, |x| if plain(x) { x.abs().min(1.0) } else { 1.0 }))?;
+    let products = eval(graph, inputs)?;
+    let factors = inputs.iter().map(Tensor::len).sum::<usize>() as f64;
+    bounds(&products, |(k, i), product, (epsilon, least, largest)| {
+        let [low, high] = [&lowest, &highest].map(|all| all[k].literal(i).as_f64());
+        if high > largest / 2.0 || low < least * 2.0 { f64::NAN } else { factors * epsilon * product.abs() }
+    })
+}
+
+/// Every float changed; other elements stay.
+fn map(inputs: &[Tensor], f: impl Fn(f64) -> f64) -> Vec<Tensor> {
+    let changed = |input: &Tensor| {
+        let dtype = input.dtype();
+        let literals: Vec<Literal> = input.literals().map(|x| Literal::from_f64(dtype, f(x.as_f64()))).collect();
+        Tensor::from_literals(dtype, input.shape(), &literals).expect("as many as before")
+    };
+    inputs.iter().map(|input| if input.dtype().is_float() { changed(input) } else { input.clone() }).collect()
+}
+
+/// A bound for each element, from its place and a number; in `f64`.
+fn bounds(
+    results: &[Tensor],
+    f: impl Fn((usize, usize), f64, (f64, f64, f64)) -> f64,
+) -> Result<Vec<Tensor>, String> {
+    let bounded = |(k, result): (usize, &Tensor)| {
+        let range = range(result.dtype());
+        let bound = |(i, x): (usize, Literal)| f((k, i), x.as_f64(), range);
+        let all: Vec<f64> = result.literals().enumerate().map(bound).collect();
+        Tensor::from_vec(all, result.shape()).map_err(|error| error.to_string())
+    };
+    results.iter().enumerate().map(bounded).collect()
+}
