@@ -39,3 +39,15 @@ fn assert_close(found: &tracewell::Array, expected: &[f64], tolerance: f64) {
         assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{found:?} against {expected:?}");
     }
 }
+
+/// Runs one test again in a process of its own, where the environment variable is set.
+fn alone(test: &str, variable: &str) {
+    let child = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--test-threads", "1"])
+        .env(variable, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success(), "{text}\n{}", String::from_utf8_lossy(&child.stderr));
+    assert!(text.contains("1 passed"), "{text}");
+}

@@ -32,7 +32,8 @@ impl Seeded {
     /// Reads a file that begins with `// inputs SEED EXTREME`.
     pub fn read(text: &str) -> Result<Seeded, String> {
         let first = text.lines().next().and_then(|line| line.strip_prefix("// inputs "));
-        let words: Vec<&str> = first.ok_or("the first line is not `// inputs SEED EXTREME`")?.split(' ').collect();
+        let words: Vec<&str> =
+            first.ok_or("the first line is not `// inputs SEED EXTREME`")?.split(' ').collect();
         let [seed, extreme] = words[..] else { return Err("two words follow `// inputs`".to_owned()) };
         let seed = seed.parse().map_err(|_| format!("`{seed}` is not a seed"))?;
         let extreme = extreme.parse().map_err(|_| format!("`{extreme}` is not `true` or `false`"))?;

@@ -52,8 +52,8 @@ impl Compiled {
         let settings = Settings { donated, passes, fusion: way.fusion };
         let stages = lower(graph, &settings).map_err(|error| error.to_string())?;
         let shapes: Vec<Shape> = graph.output_types().into_iter().map(|ty| ty.shape).collect();
-        let executable =
-            Executable::new(stages.program, shapes.clone()).map_err(|error| format!("does not build: {error}"))?;
+        let executable = Executable::new(stages.program, shapes.clone())
+            .map_err(|error| format!("does not build: {error}"))?;
         Ok(Compiled { executable, donate: way.donate, shapes })
     }
 

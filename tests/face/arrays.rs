@@ -10,7 +10,10 @@ fn the_program_of_the_api_page() {
     let y = 2.0 * &x + &x.sin() - 1;
     let v: ndarray::ArrayD<f32> = y.to_ndarray().unwrap();
     let s: f32 = y.sum().item();
-    assert_eq!((x.ty().to_string(), m.ty().to_string(), z.ty().to_string()), ("f32[3]".into(), "f64[2,2]".into(), "f32[2,3]".into()));
+    assert_eq!(
+        (x.ty().to_string(), m.ty().to_string(), z.ty().to_string()),
+        ("f32[3]".into(), "f64[2,2]".into(), "f32[2,3]".into())
+    );
     let expected: Vec<f32> = [1.0f32, 2.0, 3.0].iter().map(|x| 2.0 * x + x.sin() - 1.0).collect();
     for (a, b) in v.iter().zip(&expected) {
         assert!((a - b).abs() < 1e-6);

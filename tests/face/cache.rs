@@ -146,3 +146,24 @@ fn capturing_a_tracer_of_an_outer_trace() {
     crate::assert_close(&slope, &expected, 1e-12);
     crate::assert_close(&tracewell::jit(move |x: &Array| grad(f)(x)).call(&x), &expected, 1e-12);
 }
+
+#[test]
+fn a_rebuilt_closure_is_traced_but_not_compiled_again() {
+    if std::env::var_os("TRACEWELL_TEST_REBUILT").is_none() {
+        // The counter is of the whole process, so this runs in one of its own.
+        return crate::alone(
+            "cache::a_rebuilt_closure_is_traced_but_not_compiled_again",
+            "TRACEWELL_TEST_REBUILT",
+        );
+    }
+    let x = Array::from([1.0f32, 2.0]);
+    let build = |scale: f32| tracewell::jit(move |x: &Array| (x * scale).sin());
+    build(3.0).call(&x);
+    let compiled = tracewell::cache_stats().compiled;
+    for _ in 0..5 {
+        build(3.0).call(&x);
+    }
+    assert_eq!(tracewell::cache_stats().compiled, compiled, "the same graph");
+    build(4.0).call(&x);
+    assert_eq!(tracewell::cache_stats().compiled, compiled + 1, "another graph");
+}

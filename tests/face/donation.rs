@@ -3,8 +3,6 @@
 //! The counter is of the whole process, so these tests run in one function, in a process of their own where
 //! other tests do not allocate: see `counted`.
 
-use std::process::Command;
-
 use tracewell::prelude::*;
 
 jit! {
@@ -58,7 +56,11 @@ fn cases() {
 
     let x = fresh();
     let mut result = None;
-    assert_eq!(allocations(|| result = Some(step(x.clone(), &x))), 1, "an argument that occurs twice is kept");
+    assert_eq!(
+        allocations(|| result = Some(step(x.clone(), &x))),
+        1,
+        "an argument that occurs twice is kept"
+    );
     assert_eq!(x.as_slice::<f32>().unwrap(), [1.0; 1024]);
 
     drop(swap(fresh(), fresh()));
@@ -94,13 +96,5 @@ fn shared_cloned_viewed_and_repeated_arguments() {
     if std::env::var_os("TRACEWELL_TEST_DONATION").is_some() {
         return cases();
     }
-    let name = "donation::shared_cloned_viewed_and_repeated_arguments";
-    let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--test-threads", "1"])
-        .env("TRACEWELL_TEST_DONATION", "1")
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&child.stdout);
-    assert!(child.status.success(), "{text}\n{}", String::from_utf8_lossy(&child.stderr));
-    assert!(text.contains("1 passed"), "{text}");
+    crate::alone("donation::shared_cloned_viewed_and_repeated_arguments", "TRACEWELL_TEST_DONATION");
 }

@@ -30,18 +30,26 @@ where
 
 #[test]
 fn shapes_that_do_not_go_together() {
-    check(|x| Ok(x + Array::zeros([4, 5], F32)), Array::zeros([4, 3], F32), expect![[r#"
+    check(
+        |x| Ok(x + Array::zeros([4, 5], F32)),
+        Array::zeros([4, 3], F32),
+        expect![[r#"
         cannot add f32[4,3] and f32[4,5]: axis 1 is 3 and 5
           --> here, while tracing a closure (here) for jit
-          help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]]);
+          help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]],
+    );
 }
 
 #[test]
 fn an_axis_out_of_range() {
-    check(|x| Ok(x.sum_axes(&[2])), Array::zeros([4, 3], F32), expect![[r#"
+    check(
+        |x| Ok(x.sum_axes(&[2])),
+        Array::zeros([4, 3], F32),
+        expect![[r#"
         axis 2 is out of range for f32[4,3]
           --> here, while tracing a closure (here) for jit
-          help: axes of this array are -2..2"#]]);
+          help: axes of this array are -2..2"#]],
+    );
 }
 
 #[test]
@@ -72,7 +80,8 @@ fn a_leaked_tracer() {
         Traced<f32[3]> from here was used after the trace of a closure given to `jit` (here) had ended
           --> here
           help: it was made at here
-          help: return the array from the traced function instead of storing it outside"#]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
+          help: return the array from the traced function instead of storing it outside"#]]
+    .assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
 }
 
 #[test]
@@ -91,13 +100,17 @@ fn an_inner_function_names_the_whole_way() {
 
 #[test]
 fn a_gradient_by_an_integer() {
-    let error = grad(|x: &(Array, Array)| -> Result<Array> { Ok(x.0.sum()) })(&(Array::zeros([2], F32), Array::zeros([2], I32)))
-        .err()
-        .unwrap();
+    let error = grad(|x: &(Array, Array)| -> Result<Array> { Ok(x.0.sum()) })(&(
+        Array::zeros([2], F32),
+        Array::zeros([2], I32),
+    ))
+    .err()
+    .unwrap();
     expect![[r#"
         `grad` by `x.1`, which is i32[2]: only floats have derivatives
           --> here, while tracing a closure (here) for grad
-          help: capture it in the closure instead, or `convert` it to a float"#]].assert_eq(&without_lines(&error.to_string()));
+          help: capture it in the closure instead, or `convert` it to a float"#]]
+    .assert_eq(&without_lines(&error.to_string()));
 }
 
 #[test]
@@ -107,7 +120,8 @@ fn an_eager_mistake_panics_with_the_same_text() {
     expect![[r#"
         cannot add f32[2] and f32[3]: axis 0 is 2 and 3
           --> here
-          help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]].assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
+          help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]]
+    .assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
 }
 
 #[test]

@@ -94,7 +94,10 @@ fn fallible(x: &Array) -> Result<Array> {
 #[test]
 fn generics_patterns_and_early_returns() {
     let one = Array::from([1.0f32, 2.0]);
-    let result = generic(&((one.clone(), one.clone()), (one.clone(), one.clone())), [Array::from(2.0f32), Array::from(5.0f32)]);
+    let result = generic(
+        &((one.clone(), one.clone()), (one.clone(), one.clone())),
+        [Array::from(2.0f32), Array::from(5.0f32)],
+    );
     assert_eq!(result.1.to_string(), "[20. 40.]");
     assert_eq!(early(&one, "zero").unwrap().to_string(), "[0. 0.]");
     assert_close(&early(&one, "other").unwrap(), &[2.0f64.powi(0) + 1f64.exp(), 1.0 + 2f64.exp()], 1e-6);
@@ -121,10 +124,11 @@ impl Model {
     fn area(&self, scale: Scalar) -> Array {
         let mut total = Array::weak(0.0);
         for shape in &self.shapes {
-            total = total + match shape {
-                Shape2::Circle(r) => 3.0 * r.square(),
-                Shape2::Rectangle { width, height } => width * height,
-            };
+            total = total
+                + match shape {
+                    Shape2::Circle(r) => 3.0 * r.square(),
+                    Shape2::Rectangle { width, height } => width * height,
+                };
         }
         for value in self.named.values() {
             total = total + value;

@@ -43,8 +43,10 @@ fn batching_equals_a_loop() {
     let f = |x: &Array| (x.square().sum().sqrt() + 1.0).log();
     let xs = Array::from([[1.0f64, 2.0], [3.0, 4.0], [-1.0, 0.5]]);
     let batched = vmap(f)(&xs);
-    let expected: Vec<f64> =
-        [[1.0f64, 2.0], [3.0, 4.0], [-1.0, 0.5]].iter().map(|[a, b]| ((a * a + b * b).sqrt() + 1.0).ln()).collect();
+    let expected: Vec<f64> = [[1.0f64, 2.0], [3.0, 4.0], [-1.0, 0.5]]
+        .iter()
+        .map(|[a, b]| ((a * a + b * b).sqrt() + 1.0).ln())
+        .collect();
     assert_close(&batched, &expected, 1e-12);
     let per_example = vmap(grad(f))(&xs);
     assert_eq!(per_example.shape(), &[3, 2]);

@@ -104,9 +104,12 @@ fn range(dtype: DType) -> (f64, f64, f64) {
 fn of_sum(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
     let sizes = eval(graph, &map(inputs, |x| if x.is_finite() { x.abs() } else { 0.0 }))?;
     let terms = inputs.iter().map(Tensor::len).sum::<usize>() as f64;
-    bounds(&sizes, |_, size, (epsilon, least, largest)| {
-        if size > largest / 2.0 { f64::NAN } else { terms * (epsilon * size + least) }
-    })
+    bounds(
+        &sizes,
+        |_, size, (epsilon, least, largest)| {
+            if size > largest / 2.0 { f64::NAN } else { terms * (epsilon * size + least) }
+        },
+    )
 }
 
 /// A unit in the last place of the product for each factor, where no product of some of the factors is too large
@@ -127,7 +130,8 @@ fn of_product(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
 fn map(inputs: &[Tensor], f: impl Fn(f64) -> f64) -> Vec<Tensor> {
     let changed = |input: &Tensor| {
         let dtype = input.dtype();
-        let literals: Vec<Literal> = input.literals().map(|x| Literal::from_f64(dtype, f(x.as_f64()))).collect();
+        let literals: Vec<Literal> =
+            input.literals().map(|x| Literal::from_f64(dtype, f(x.as_f64()))).collect();
         Tensor::from_literals(dtype, input.shape(), &literals).expect("as many as before")
     };
     inputs.iter().map(|input| if input.dtype().is_float() { changed(input) } else { input.clone() }).collect()

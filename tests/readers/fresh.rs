@@ -23,7 +23,8 @@ pub fn fresh(kind: Kind, seed: u64) -> Vec<u8> {
         Kind::Kernel => {
             let (graph, _) = generate::graph_with(rng.bits(), options);
             let settings = Settings { fusion: rng.percent(50), ..Settings::default() };
-            lower(&graph, &settings).map_or_else(|_| Vec::new(), |stages| stages.program.to_string().into_bytes())
+            lower(&graph, &settings)
+                .map_or_else(|_| Vec::new(), |stages| stages.program.to_string().into_bytes())
         }
         Kind::Array => {
             let (_, inputs) = generate::graph_with(rng.bits(), options);

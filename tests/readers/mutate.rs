@@ -97,7 +97,8 @@ impl Mutator {
         match self.rng.below(9) {
             0 | 1 => {
                 let number = NUMBERS[self.rng.below(NUMBERS.len())].as_bytes().to_vec();
-                let places: Vec<usize> = (0..tokens.len()).filter(|&i| tokens[i][0].is_ascii_digit()).collect();
+                let places: Vec<usize> =
+                    (0..tokens.len()).filter(|&i| tokens[i][0].is_ascii_digit()).collect();
                 if let Some(&place) = self.rng.pick(&places) {
                     tokens[place] = number;
                 }

@@ -21,8 +21,11 @@ pub fn eval(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         values[var.0 as usize] = Some(tensor.clone());
     }
     for equation in &graph.equations {
-        let operands: Vec<Tensor> =
-            equation.inputs.iter().map(|a| value(&values, a).map(Cow::into_owned)).collect::<Result<_, _>>()?;
+        let operands: Vec<Tensor> = equation
+            .inputs
+            .iter()
+            .map(|a| value(&values, a).map(Cow::into_owned))
+            .collect::<Result<_, _>>()?;
         let results = equation.prim.rules().eval(&operands)?;
         for (&var, result) in equation.outputs.iter().zip(results) {
             values[var.0 as usize] = Some(result);

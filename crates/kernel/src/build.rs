@@ -199,8 +199,7 @@ impl KernelBuilder {
     ) -> Vec<Value> {
         let then = self.region(then);
         let otherwise = self.region(otherwise);
-        let outs: Vec<Value> =
-            then.yields.iter().map(|&v| self.value(self.values[v.0 as usize])).collect();
+        let outs: Vec<Value> = then.yields.iter().map(|&v| self.value(self.values[v.0 as usize])).collect();
         self.push(Stmt::If { cond, outs: outs.clone(), then, otherwise });
         outs
     }

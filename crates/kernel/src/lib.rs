@@ -4,17 +4,17 @@
 //! buffers. Text form, verifier and evaluator stand beside the language. Nothing here knows an array
 //! primitive, and nothing here knows Cranelift.
 
-mod op;
-mod library;
-mod ir;
-mod program;
 mod build;
+mod eval;
+pub mod generate;
+mod ir;
+mod library;
 pub mod math;
+mod op;
+mod program;
 pub mod scalar;
 pub mod text;
 mod verify;
-mod eval;
-pub mod generate;
 
 pub use build::KernelBuilder;
 pub use eval::{Cells, eval_kernel, eval_program, eval_program_within};

@@ -276,9 +276,7 @@ impl Op {
             Op::Compare(_) => same.then_some(DType::Bool),
             Op::Select => (args[0].is_bool() && args[1] == args[2]).then_some(args[1]),
             Op::Convert(to) => Some(to),
-            Op::Bitcast(to) => {
-                (number(to) && number(args[0]) && to.size() == args[0].size()).then_some(to)
-            }
+            Op::Bitcast(to) => (number(to) && number(args[0]) && to.size() == args[0].size()).then_some(to),
             Op::Clamp(_) => (args[0] == DType::I64).then_some(DType::I64),
         }
     }

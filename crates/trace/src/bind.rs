@@ -36,7 +36,8 @@ pub fn bind_known(
             for operand in operands {
                 atoms.push(frame.atom(operand)?);
             }
-            let values = if known.is_some() { known } else { evaluate(&frame, prim, operands, &result_types)? };
+            let values =
+                if known.is_some() { known } else { evaluate(&frame, prim, operands, &result_types)? };
             let tracers = frame.record(prim, &atoms, &result_types, values, location);
             tracers.into_iter().map(Value::Traced).collect()
         }

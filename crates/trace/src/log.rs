@@ -58,7 +58,9 @@ impl Observer for EventLog {
                 place(location)
             ),
             Event::ApiExit { api, results: Ok(results) } => format!("{} = {}", api.name(), types(results)),
-            Event::ApiExit { api, results: Err(error) } => format!("{} failed: {}", api.name(), error.message()),
+            Event::ApiExit { api, results: Err(error) } => {
+                format!("{} failed: {}", api.name(), error.message())
+            }
             Event::FunctionEnter { function, arguments, .. } => {
                 format!("enter {}({})", function.unwrap_or("closure"), types(arguments))
             }

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use tracewell::prelude::*;
 use tracewell::primitive::{
-    ArrayType, Atom, Batched, BufferFn, BufferMut, BufferRef, Custom, Cx, Data, Defined, Example, Graph, Jvp, Library,
-    LibraryCall, Lowering, Operand, ParamValue, Primitive, RuleError, TypeError, apply, bind, params, stage,
+    ArrayType, Atom, Batched, BufferFn, BufferMut, BufferRef, Custom, Cx, Data, Defined, Example, Graph, Jvp,
+    Library, LibraryCall, Lowering, Operand, ParamValue, Primitive, RuleError, TypeError, apply, bind,
+    params, stage,
 };
 
 /// `sinh x`, by its expansion: derivatives, batching and machine code are derived from it.
@@ -68,7 +69,10 @@ impl Primitive for RunningMedian {
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         match inputs {
             [x] if x.dtype == F32 && x.rank() > 0 => Ok(vec![x.clone()]),
-            _ => Err(TypeError::new("running_median", format!("`running_median` expects f32 rows, found {inputs:?}"))),
+            _ => Err(TypeError::new(
+                "running_median",
+                format!("`running_median` expects f32 rows, found {inputs:?}"),
+            )),
         }
     }
 
@@ -82,12 +86,21 @@ impl Primitive for RunningMedian {
 
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
         match &tangents[0] {
-            None => Ok(Jvp::one(cx.bind(tracewell::primitive::Prim::custom(self.clone()), &[&primals[0]])?, None)),
-            Some(_) => Err(RuleError::not_differentiable("running_median", "the order of elements changes abruptly")),
+            None => {
+                Ok(Jvp::one(cx.bind(tracewell::primitive::Prim::custom(self.clone()), &[&primals[0]])?, None))
+            }
+            Some(_) => {
+                Err(RuleError::not_differentiable("running_median", "the order of elements changes abruptly"))
+            }
         }
     }
 
-    fn transpose(&self, _: &mut Cx<'_>, _: &[Operand], _: &[Option<Atom>]) -> Result<Vec<Option<Atom>>, RuleError> {
+    fn transpose(
+        &self,
+        _: &mut Cx<'_>,
+        _: &[Operand],
+        _: &[Option<Atom>],
+    ) -> Result<Vec<Option<Atom>>, RuleError> {
         Err(RuleError::not_linear("running_median"))
     }
 

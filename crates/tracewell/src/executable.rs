@@ -1,5 +1,6 @@
 //! Executables by graph: a graph that was compiled before, by whatever closure, is not compiled again.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tracewell_array::Tensor;
@@ -16,6 +17,8 @@ type Key = (Arc<Graph>, Settings);
 static EXECUTABLES: LazyLock<Mutex<ByteCache<Key, Arc<Executable>>>> =
     LazyLock::new(|| Mutex::new(ByteCache::new(config::cache_bytes())));
 
+static COMPILED: AtomicU64 = AtomicU64::new(0);
+
 fn executables() -> MutexGuard<'static, ByteCache<Key, Arc<Executable>>> {
     EXECUTABLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -27,6 +30,7 @@ pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<
         return Ok(found);
     }
     let made = Arc::new(compile(graph, settings)?);
+    COMPILED.fetch_add(1, Ordering::Relaxed);
     let bytes = graph.bytes() + size(&made);
     executables().insert(key, made.clone(), bytes);
     Ok(made)
@@ -36,6 +40,12 @@ pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<
 fn size(executable: &Executable) -> usize {
     let code: usize = executable.kernels().iter().map(|k| k.code().len()).sum();
     size_of::<Executable>() + code + executable.program().arena
+}
+
+/// How many are kept, their bytes, and how many were ever compiled.
+pub(crate) fn stats() -> (usize, usize, u64) {
+    let executables = executables();
+    (executables.len(), executables.bytes(), COMPILED.load(Ordering::Relaxed))
 }
 
 /// Forgets every executable.

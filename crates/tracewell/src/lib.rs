@@ -22,31 +22,33 @@
 //! assert_eq!(force.to_string(), "[0. 2. 3.]");
 //! ```
 
-mod key;
-mod static_arg;
-pub mod tree;
-mod outcome;
 mod array;
-mod config;
 mod cache;
+mod config;
 mod executable;
 mod executor;
-mod staging;
 mod jit;
-mod transform;
+mod key;
+mod outcome;
 pub mod pipeline;
 pub mod primitive;
+mod staging;
+mod static_arg;
+mod transform;
+pub mod tree;
 
 pub use array::{Array, Operand, Scalar, select};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
 pub use static_arg::Static;
-pub use tracewell_macros::{Static, Tree, jit, jitted};
 pub use tracewell_array::{DType, Element, Shape};
 pub use tracewell_graph::{ArrayType, Graph};
+pub use tracewell_macros::{Static, Tree, jit, jitted};
 pub use tracewell_trace::{Error, ErrorKind};
-pub use transform::{Axes, Pullback, Pushforward, grad, jvp, linearize, trace, value_and_grad, vjp, vmap, vmap_axes};
+pub use transform::{
+    Axes, Pullback, Pushforward, grad, jvp, linearize, trace, value_and_grad, vjp, vmap, vmap_axes,
+};
 pub use tree::{Path, Tree, TreeRef};
 
 /// Watching what happens: events of every call, user function and primitive.
@@ -60,8 +62,8 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, jit, jvp, linearize, lower,
-        jitted, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, jit, jitted, jvp, linearize,
+        lower, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
     };
 }
 
@@ -99,13 +101,13 @@ pub fn stop_gradient(x: &Array) -> Array {
 /// For code made by macros only.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::Array;
     pub use crate::array::Scalar;
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;
     pub use crate::static_arg::Static;
     pub use crate::tree::{Path, Tree, TreeRef};
-    pub use crate::Array;
 
     /// Points an error about a return type at the type.
     pub fn assert_outcome<R: Outcome>() {}

@@ -18,12 +18,13 @@ use crate::staging::{Failure, Function, stage_with};
 
 pub use tracewell_array::{Literal, Tensor as Data};
 pub use tracewell_graph::{
-    ArrayType, Atom, AxisView, Batched, Cx, Example, FromParams, Graph, GraphBuilder, Jvp, Location, Lowering,
-    Operand, Param, ParamValue, Params, Prim, Primitive, RuleError, TypeError, View, eval, params, prim,
+    ArrayType, Atom, AxisView, Batched, Cx, Example, FromParams, Graph, GraphBuilder, Jvp, Location,
+    Lowering, Operand, Param, ParamValue, Params, Prim, Primitive, RuleError, TypeError, View, eval, params,
+    prim,
 };
 pub use tracewell_kernel::{
-    BufferFn, BufferMut, BufferRef, Combine, Comparison, Custom, KernelBuilder, Library, LibraryCall, Op, Value as Lane,
-    math,
+    BufferFn, BufferMut, BufferRef, Combine, Comparison, Custom, KernelBuilder, Library, LibraryCall, Op,
+    Value as Lane, math,
 };
 
 /// A primitive given by an expansion into other operations.

@@ -96,7 +96,7 @@ pub(crate) fn stage_with<R: Outcome>(
     arguments: &[Argument],
     f: impl FnOnce(&[Value]) -> R,
 ) -> Result<Traced<R::Ok>, Failure<R>> {
-    let mut result: Option<Result<R::Ok, R::With<R::Ok>>> = None;
+    let mut result = None;
     let staged = stage(function.api, function.name.as_deref(), &function.location, arguments, |tracers| {
         let tree = result.insert(f(tracers).into_tree());
         match tree {

@@ -130,9 +130,11 @@ impl Work {
         let options = Options { size: 4 + (seed % 29) as usize, extreme: seed.is_multiple_of(3) };
         let way = WAYS[(seed % 7) as usize % WAYS.len()];
         let (graph, inputs) = graph_with(seed, options);
-        self.desk.put("graphs", format!("// inputs {seed} {}\n{}", options.extreme, write(&graph)).as_bytes())?;
+        self.desk
+            .put("graphs", format!("// inputs {seed} {}\n{}", options.extreme, write(&graph)).as_bytes())?;
         take_peak();
-        let outcome = differential::check_text(&graph).and_then(|()| differential::check(&graph, &inputs, way));
+        let outcome =
+            differential::check_text(&graph).and_then(|()| differential::check(&graph, &inputs, way));
         self.graph_peak = self.graph_peak.max(take_peak());
         self.graphs += 1;
         for used in differential::uses(&graph) {

@@ -9,9 +9,7 @@ use super::{ReduceSum, Reshape};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
-use crate::primitive::{
-    AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View,
-};
+use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
 use crate::ty::ArrayType;
 
 params! {
@@ -111,9 +109,12 @@ impl Primitive for Broadcast {
             (&[2, 1], &[2, 3, 4], &[0, 2]),
             (&[0], &[2, 0], &[1]),
         ];
-        super::examples_of(&cases.map(|(from, shape, axes)| {
-            let prim = Broadcast { shape: Shape::from(shape), axes: axes.to_vec() };
-            (prim.into(), vec![Shape::from(from)])
-        }), DType::ALL)
+        super::examples_of(
+            &cases.map(|(from, shape, axes)| {
+                let prim = Broadcast { shape: Shape::from(shape), axes: axes.to_vec() };
+                (prim.into(), vec![Shape::from(from)])
+            }),
+            DType::ALL,
+        )
     }
 }

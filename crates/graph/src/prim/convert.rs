@@ -65,19 +65,19 @@ impl Primitive for Convert {
 
     fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let dtype = self.dtype;
-        Ok(Lowering::map(move |b, x| {
-            if b.dtype(x[0]) == dtype { x[0] } else { b.op(Op::Convert(dtype), &[x[0]]) }
-        }))
+        Ok(Lowering::map(
+            move |b, x| {
+                if b.dtype(x[0]) == dtype { x[0] } else { b.op(Op::Convert(dtype), &[x[0]]) }
+            },
+        ))
     }
 
     fn examples() -> Vec<Example> {
         DType::ALL
             .iter()
             .flat_map(|&dtype| {
-                example_types(Domain::Any).map(move |ty| Example {
-                    prim: Convert { dtype, weak: false }.into(),
-                    inputs: vec![ty],
-                })
+                example_types(Domain::Any)
+                    .map(move |ty| Example { prim: Convert { dtype, weak: false }.into(), inputs: vec![ty] })
             })
             .collect()
     }

@@ -79,7 +79,8 @@ impl Primitive for DotGeneral {
         if a.dtype.is_bool() {
             return fail("bools have no product; `.convert(I32)` first".to_string());
         }
-        let pairs = [(&self.a_batch, &self.b_batch, "batch"), (&self.a_contract, &self.b_contract, "contracted")];
+        let pairs =
+            [(&self.a_batch, &self.b_batch, "batch"), (&self.a_contract, &self.b_contract, "contracted")];
         for (left, right, part) in pairs {
             if left.len() != right.len() {
                 return fail(format!("{} and {} axes are {part}", left.len(), right.len()));
@@ -93,7 +94,11 @@ impl Primitive for DotGeneral {
             for &axis in first.iter().chain(second) {
                 match seen.get_mut(axis) {
                     Some(seen) if !*seen => *seen = true,
-                    _ => return fail(format!("axis {axis} of the {side} operand is out of range or named twice")),
+                    _ => {
+                        return fail(format!(
+                            "axis {axis} of the {side} operand is out of range or named twice"
+                        ));
+                    }
                 }
             }
         }
@@ -210,7 +215,8 @@ impl Primitive for DotGeneral {
     }
 
     fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
-        let shift = |axes: &[usize], by: bool| -> Vec<usize> { axes.iter().map(|a| a + by as usize).collect() };
+        let shift =
+            |axes: &[usize], by: bool| -> Vec<usize> { axes.iter().map(|a| a + by as usize).collect() };
         let (on_a, on_b) = (operands[0].batched, operands[1].batched);
         let mut dot = DotGeneral {
             a_contract: shift(&self.a_contract, on_a),
@@ -277,15 +283,18 @@ impl Primitive for DotGeneral {
             (&[2, 3, 2, 2], &[2, 2, 3], [&[3], &[1], &[1, 0], &[2, 0]]),
         ];
         let numbers: Vec<DType> = DType::ALL.iter().copied().filter(|d| !d.is_bool()).collect();
-        super::examples_of(&cases.map(|(a, b, [ac, bc, ab, bb])| {
-            let dot = DotGeneral {
-                a_contract: ac.to_vec(),
-                b_contract: bc.to_vec(),
-                a_batch: ab.to_vec(),
-                b_batch: bb.to_vec(),
-            };
-            (dot.into(), vec![Shape::from(a), Shape::from(b)])
-        }), &numbers)
+        super::examples_of(
+            &cases.map(|(a, b, [ac, bc, ab, bb])| {
+                let dot = DotGeneral {
+                    a_contract: ac.to_vec(),
+                    b_contract: bc.to_vec(),
+                    a_batch: ab.to_vec(),
+                    b_batch: bb.to_vec(),
+                };
+                (dot.into(), vec![Shape::from(a), Shape::from(b)])
+            }),
+            &numbers,
+        )
     }
 }
 

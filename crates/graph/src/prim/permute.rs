@@ -7,9 +7,7 @@ use super::shape_rules::read_through;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
-use crate::primitive::{
-    AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View,
-};
+use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
 use crate::ty::ArrayType;
 
 params! {
@@ -54,7 +52,11 @@ impl Primitive for Permute {
         if self.axes.len() != x.rank() || !seen.iter().all(|&s| s) {
             return Err(TypeError::new(
                 "permute",
-                format!("cannot permute the axes of {x} by {:?}: each of 0..{} must occur once", self.axes, x.rank()),
+                format!(
+                    "cannot permute the axes of {x} by {:?}: each of 0..{} must occur once",
+                    self.axes,
+                    x.rank()
+                ),
             ));
         }
         Ok(vec![x.with_shape(self.axes.iter().map(|&a| x.shape.size(a)).collect::<Shape>())])
@@ -106,8 +108,9 @@ impl Primitive for Permute {
             (&[2, 0, 3], &[1, 2, 0]),
             (&[2, 1, 3, 2], &[3, 1, 0, 2]),
         ];
-        super::examples_of(&cases.map(|(from, axes)| {
-            (Permute { axes: axes.to_vec() }.into(), vec![Shape::from(from)])
-        }), DType::ALL)
+        super::examples_of(
+            &cases.map(|(from, axes)| (Permute { axes: axes.to_vec() }.into(), vec![Shape::from(from)])),
+            DType::ALL,
+        )
     }
 }

@@ -83,8 +83,9 @@ impl Primitive for Reshape {
             (&[0, 3], &[5, 0]),
             (&[1, 4, 1], &[2, 1, 2]),
         ];
-        super::examples_of(&cases.map(|(from, to)| {
-            (Reshape { shape: Shape::from(to) }.into(), vec![Shape::from(from)])
-        }), DType::ALL)
+        super::examples_of(
+            &cases.map(|(from, to)| (Reshape { shape: Shape::from(to) }.into(), vec![Shape::from(from)])),
+            DType::ALL,
+        )
     }
 }

@@ -62,9 +62,8 @@ impl Primitive for Select {
         let Some(ct) = &cotangents[0] else { return Ok(vec![None; 3]) };
         let Some(c) = operands[0].known() else { return Err(RuleError::not_linear("select")) };
         let zero = cx.fill(ct, 0.0);
-        let mut of = |linear: bool, a: &Atom, b: &Atom| {
-            linear.then(|| cx.bind(Select {}, &[c, a, b])).transpose()
-        };
+        let mut of =
+            |linear: bool, a: &Atom, b: &Atom| linear.then(|| cx.bind(Select {}, &[c, a, b])).transpose();
         let a = of(operands[1].is_linear(), ct, &zero)?;
         let b = of(operands[2].is_linear(), &zero, ct)?;
         Ok(vec![None, a, b])

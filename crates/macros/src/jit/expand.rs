@@ -137,8 +137,11 @@ fn record(index: usize, parameter: &Parameter) -> TokenStream {
         Passing::Value { donated: true } | Passing::Scalar { donated: true } => {
             let given = given(index);
             let value = place(quote!(#outer), ty);
-            let donate =
-                call(quote!(__tracewell::Call::donate), ty, quote_spanned!(mixed=> &mut __call, #name, #value));
+            let donate = call(
+                quote!(__tracewell::Call::donate),
+                ty,
+                quote_spanned!(mixed=> &mut __call, #name, #value),
+            );
             quote!(let #given = #donate)
         }
         Passing::Value { .. } | Passing::Scalar { .. } => argument(quote!(&#outer)),

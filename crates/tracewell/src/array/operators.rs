@@ -74,13 +74,7 @@ pub(crate) fn common_shape(verb: &str, types: &[ArrayType]) -> Result<Shape, Err
 }
 
 /// A value converted to an element type and repeated to a shape. Literals cost nothing.
-fn fit(
-    value: &Value,
-    dtype: DType,
-    weak: bool,
-    shape: &Shape,
-    location: &Location,
-) -> Result<Value, Error> {
+fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Location) -> Result<Value, Error> {
     let splat = match value {
         Value::Splat(splat) => Some(splat.literal),
         Value::Known(tensor, _) if tensor.rank() == 0 => Some(tensor.literal(0)),
@@ -198,13 +192,25 @@ impl Array {
     /// The larger of each pair; NaN where either is.
     #[track_caller]
     pub fn maximum(&self, other: impl Operand) -> Array {
-        binary("take the maximum of", prim::Max {}, self.value().clone(), other.operand(), &Location::caller())
+        binary(
+            "take the maximum of",
+            prim::Max {},
+            self.value().clone(),
+            other.operand(),
+            &Location::caller(),
+        )
     }
 
     /// The smaller of each pair; NaN where either is.
     #[track_caller]
     pub fn minimum(&self, other: impl Operand) -> Array {
-        binary("take the minimum of", prim::Min {}, self.value().clone(), other.operand(), &Location::caller())
+        binary(
+            "take the minimum of",
+            prim::Min {},
+            self.value().clone(),
+            other.operand(),
+            &Location::caller(),
+        )
     }
 }
 

@@ -113,7 +113,8 @@ impl Array {
         location: &Location,
     ) -> Result<(Prim, tracewell_trace::Value, tracewell_trace::Value), Error> {
         if self.rank() == 0 || other.rank() == 0 {
-            let message = format!("`dot` takes arrays of rank 1 or more, found {} and {}", self.ty(), other.ty());
+            let message =
+                format!("`dot` takes arrays of rank 1 or more, found {} and {}", self.ty(), other.ty());
             return Err(Error::new(ErrorKind::Type, message).help("multiply by a scalar with `*`"));
         }
         let contract = other.rank().saturating_sub(2);
@@ -146,4 +147,3 @@ fn unify_dtypes(
     };
     Ok((convert(a)?, convert(b)?))
 }
-

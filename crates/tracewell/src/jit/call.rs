@@ -12,6 +12,7 @@ use tracewell_trace::{
 };
 
 use super::entry::{self, Entry};
+use super::lower;
 use super::turn::{self, Turn};
 use crate::array::Array;
 use crate::executable::run;
@@ -150,6 +151,7 @@ impl<'a> Call<'a> {
         self.key.node::<F>();
         if is_idle()
             && !is_observed()
+            && !lower::is_wanted()
             && let Some(entry) = entry::find(&self.key)
             && entry.captured.is_empty()
             && self.leaves.iter().all(|leaf| matches!(leaf.array().value(), Value::Known(..)))
@@ -173,27 +175,35 @@ impl<'a> Call<'a> {
             (values, self.names.iter().map(|n| n.to_string()).collect())
         };
         let (described, named) = if is_observed() { describe() } else { Default::default() };
-        enter::<R, R::Ok>(&function, || (described, named), || {
-            let entry = self.entry::<R>(&function, &location, body)?;
-            let like = entry
-                .result
-                .downcast_ref::<R::Ok>()
-                .ok_or_else(|| Error::bug("a trace was found under the key of another function"))?;
-            if is_idle() && entry.captured.is_empty() {
-                let executable = entry.compiled()?;
-                for leaf in &self.leaves {
-                    // Outside every trace, only a leaked tracer has no data.
-                    leaf.array().data("a jitted function", &location)?;
+        enter::<R, R::Ok>(
+            &function,
+            || (described, named),
+            || {
+                let entry = self.entry::<R>(&function, &location, body)?;
+                let like = entry
+                    .result
+                    .downcast_ref::<R::Ok>()
+                    .ok_or_else(|| Error::bug("a trace was found under the key of another function"))?;
+                if is_idle() && entry.captured.is_empty() {
+                    let executable = entry.compiled()?;
+                    for leaf in &self.leaves {
+                        // Outside every trace, only a leaked tracer has no data.
+                        leaf.array().data("a jitted function", &location)?;
+                    }
+                    let results = run(executable, &mut inputs(self.leaves))?;
+                    return Ok(filled(like, results, &entry));
                 }
-                let results = run(executable, &mut inputs(self.leaves))?;
-                return Ok(filled(like, results, &entry));
-            }
-            let operands: Vec<Value> =
-                entry.captured.iter().cloned().chain(self.leaves.iter().map(|l| l.array().value().clone())).collect();
-            let prim = Prim::from(CallGraph { graph: entry.graph.clone() });
-            let results = bind(&prim, &operands, &location)?;
-            Ok(refill(like, results.into_vec()))
-        })
+                let operands: Vec<Value> = entry
+                    .captured
+                    .iter()
+                    .cloned()
+                    .chain(self.leaves.iter().map(|l| l.array().value().clone()))
+                    .collect();
+                let prim = Prim::from(CallGraph { graph: entry.graph.clone() });
+                let results = bind(&prim, &operands, &location)?;
+                Ok(refill(like, results.into_vec()))
+            },
+        )
     }
 
     /// The entry of this call: found, or traced now.
@@ -204,7 +214,9 @@ impl<'a> Call<'a> {
         body: impl Fn(&mut Inside<'_>) -> R,
     ) -> Result<Arc<Entry>, Failure<R>> {
         loop {
-            if let Some(entry) = entry::find(&self.key) {
+            if !lower::is_wanted()
+                && let Some(entry) = entry::find(&self.key)
+            {
                 notify(&Event::CacheHit { function: self.callee.name(), location });
                 return Ok(entry);
             }
@@ -246,7 +258,7 @@ impl<'a> Call<'a> {
         let given = self.leaves.iter().map(|leaf| matches!(leaf, Leaf::Given(_)));
         let donated = std::iter::repeat_n(false, captured.len()).chain(given).collect();
         let settings = Settings { donated, ..Settings::default() };
-        super::lower::offer(&graph);
+        lower::offer(&graph);
         Entry::new(Arc::new(graph), captured, Box::new(result), settings)
     }
 

@@ -117,12 +117,22 @@ pub struct CacheStats {
     pub traces: usize,
     /// Memory of their graphs, constants included.
     pub trace_bytes: usize,
+    /// Compiled graphs kept.
+    pub executables: usize,
+    /// Memory of their code and constants.
+    pub executable_bytes: usize,
+    /// Graphs compiled since the program started.
+    pub compiled: u64,
 }
 
-/// How full the trace cache is.
+/// How full the caches are.
 pub fn cache_stats() -> CacheStats {
-    let entries = entries();
-    CacheStats { traces: entries.len(), trace_bytes: entries.bytes() }
+    let (traces, trace_bytes) = {
+        let entries = entries();
+        (entries.len(), entries.bytes())
+    };
+    let (executables, executable_bytes, compiled) = crate::executable::stats();
+    CacheStats { traces, trace_bytes, executables, executable_bytes, compiled }
 }
 
 /// Forgets every trace and every executable; memory is freed as soon as no call uses it.

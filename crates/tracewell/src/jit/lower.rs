@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
-use tracewell_graph::{Graph, Location};
 use tracewell_codegen::Target;
+use tracewell_graph::{Graph, Location};
 use tracewell_kernel::{Program, Role, Step};
 use tracewell_runtime::Executable;
-use tracewell_trace::{Api, Error, ErrorKind, boundary};
+use tracewell_trace::{Api, Error, ErrorKind, boundary, is_idle};
 
 use crate::pipeline::{self, Settings, Stages};
 
@@ -16,10 +16,17 @@ thread_local! {
     static WANTED: RefCell<Option<Option<Graph>>> = const { RefCell::new(None) };
 }
 
-/// Called with every graph traced for `jit`: the outermost is the last to be finished.
+/// Whether `lower` waits for a graph: what is cached must be traced again for it to be seen.
+pub(crate) fn is_wanted() -> bool {
+    WANTED.with_borrow(Option::is_some)
+}
+
+/// Called with every graph traced for `jit`. The first that is not nested in another trace is wanted.
 pub(crate) fn offer(graph: &Graph) {
     WANTED.with_borrow_mut(|wanted| {
-        if let Some(slot) = wanted {
+        if let Some(slot @ None) = wanted
+            && is_idle()
+        {
             *slot = Some(graph.clone());
         }
     });
@@ -34,19 +41,20 @@ pub struct Lowered {
 
 /// Calls a function that calls a jitted one, and keeps every stage of the latter: `lower(|| predict(&l, &x))`.
 ///
-/// The function is traced anew, compiled and run. An error if no jitted function was called.
+/// The jitted function is traced anew, compiled and run. An error if none was called.
 #[track_caller]
 pub fn lower<R>(f: impl FnOnce() -> R) -> Result<Lowered, Error> {
     let location = Location::caller();
-    // A cached trace would not be offered.
-    super::entry::forget(|_| true);
     WANTED.set(Some(None));
     let ran = boundary(Api::Lower, None, &location, f);
     let graph = WANTED.take().flatten();
     ran?;
     let Some(graph) = graph else {
-        let error = Error::new(ErrorKind::Structure, "`lower` was given a function that calls no jitted function");
-        return Err(error.at(location).help("mark the function with `jit!`, or use `jit(closure).lower(&x)`"));
+        let error =
+            Error::new(ErrorKind::Structure, "`lower` was given a function that calls no jitted function");
+        return Err(error
+            .at(location)
+            .help("mark the function with `jit!`, or use `jit(closure).lower(&x)`"));
     };
     Lowered::new(&graph)
 }

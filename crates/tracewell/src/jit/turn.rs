@@ -33,7 +33,7 @@ pub(crate) enum Turn {
 
 /// Held while tracing a key.
 pub(crate) struct Tracing {
-    key: Key,
+    key: Box<Key>,
     registered: bool,
 }
 
@@ -62,14 +62,14 @@ pub(crate) fn take(key: &Key) -> Turn {
 impl Tracing {
     fn start(key: &Key, registered: bool) -> Tracing {
         TRACING.with_borrow_mut(|keys| keys.push(key.clone()));
-        Tracing { key: key.clone(), registered }
+        Tracing { key: Box::new(key.clone()), registered }
     }
 }
 
 impl Drop for Tracing {
     fn drop(&mut self) {
         TRACING.with_borrow_mut(|keys| {
-            if let Some(at) = keys.iter().rposition(|k| *k == self.key) {
+            if let Some(at) = keys.iter().rposition(|k| *k == *self.key) {
                 keys.remove(at);
             }
         });

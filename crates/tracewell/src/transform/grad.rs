@@ -27,9 +27,7 @@ where
     F: Fn(&X) -> R,
 {
     let function = Function::of::<F>(Api::Grad, Location::caller());
-    move |x| {
-        enter::<R, X::Owned>(&function, || describe(x, "x"), || Ok(differentiate(&function, &f, x)?.1))
-    }
+    move |x| enter::<R, X::Owned>(&function, || describe(x, "x"), || Ok(differentiate(&function, &f, x)?.1))
 }
 
 /// The value of `f` and its gradient.
@@ -41,9 +39,7 @@ where
     F: Fn(&X) -> R,
 {
     let function = Function::of::<F>(Api::ValueAndGrad, Location::caller());
-    move |x| {
-        enter::<R, (Array, X::Owned)>(&function, || describe(x, "x"), || differentiate(&function, &f, x))
-    }
+    move |x| enter::<R, (Array, X::Owned)>(&function, || describe(x, "x"), || differentiate(&function, &f, x))
 }
 
 fn differentiate<X, R, F>(function: &Function, f: &F, x: &X) -> Result<(Array, X::Owned), Failure<R>>
@@ -56,7 +52,8 @@ where
     let traced = stage_tree::<X, R>(function, x, &arguments(x, "x"), f)?;
     let ty = traced.result.ty();
     if ty.shape.len() != 1 || ty.rank() != 0 || !ty.dtype.is_float() {
-        let message = format!("`{}` takes a function that returns one float, found {ty}", function.api.name());
+        let message =
+            format!("`{}` takes a function that returns one float, found {ty}", function.api.name());
         let help = "reduce the result with `.sum()` or `.mean()`, or use `vjp` for other shapes";
         return Err(Error::new(ErrorKind::Type, message).help(help).into());
     }
@@ -72,7 +69,8 @@ where
 pub(crate) fn check_arguments<X: TreeRef + ?Sized>(api: Api, x: &X) -> Result<(), Error> {
     for (leaf, path) in leaves(x).into_iter().zip(paths(x, "x")) {
         if !leaf.dtype().is_float() {
-            let message = format!("`{}` by `{path}`, which is {}: only floats have derivatives", api.name(), leaf.ty());
+            let message =
+                format!("`{}` by `{path}`, which is {}: only floats have derivatives", api.name(), leaf.ty());
             return Err(Error::new(ErrorKind::NotDifferentiable, message)
                 .help("capture it in the closure instead, or `convert` it to a float"));
         }

@@ -25,26 +25,30 @@ where
     F: Fn(&X) -> R,
 {
     let function = Function::of::<F>(Api::Jvp, Location::caller());
-    enter::<R, (R::Ok, R::Ok)>(&function, || describe(x, "x"), || {
-        check_arguments(Api::Jvp, x)?;
-        check_tangents(x, dx)?;
-        let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), &f)?;
-        let Staged { graph, captured, .. } = traced.staged;
-        let tangents = values_of(dx);
-        let active: Vec<bool> = std::iter::repeat_n(false, captured.len())
-            .chain(std::iter::repeat_n(true, tangents.len()))
-            .collect();
-        let (forward, has_tangent) = tracewell_transform::jvp(&graph, &active).map_err(rule)?;
-        let inputs: Vec<Value> = captured.into_iter().chain(values_of(x)).chain(tangents).collect();
-        let mut results = apply(&forward, &inputs, &function.location)?;
-        let mut found = results.split_off(graph.outputs.len()).into_iter();
-        let of = |(ty, has): (ArrayType, bool)| {
-            let value = if has { found.next() } else { None };
-            value.unwrap_or_else(|| zeros(&ty))
-        };
-        let tangents = graph.output_types().into_iter().zip(has_tangent).map(of).collect();
-        Ok((refill(&traced.result, results), refill(&traced.result, tangents)))
-    })
+    enter::<R, (R::Ok, R::Ok)>(
+        &function,
+        || describe(x, "x"),
+        || {
+            check_arguments(Api::Jvp, x)?;
+            check_tangents(x, dx)?;
+            let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), &f)?;
+            let Staged { graph, captured, .. } = traced.staged;
+            let tangents = values_of(dx);
+            let active: Vec<bool> = std::iter::repeat_n(false, captured.len())
+                .chain(std::iter::repeat_n(true, tangents.len()))
+                .collect();
+            let (forward, has_tangent) = tracewell_transform::jvp(&graph, &active).map_err(rule)?;
+            let inputs: Vec<Value> = captured.into_iter().chain(values_of(x)).chain(tangents).collect();
+            let mut results = apply(&forward, &inputs, &function.location)?;
+            let mut found = results.split_off(graph.outputs.len()).into_iter();
+            let of = |(ty, has): (ArrayType, bool)| {
+                let value = if has { found.next() } else { None };
+                value.unwrap_or_else(|| zeros(&ty))
+            };
+            let tangents = graph.output_types().into_iter().zip(has_tangent).map(of).collect();
+            Ok((refill(&traced.result, results), refill(&traced.result, tangents)))
+        },
+    )
 }
 
 /// Tangents have the types of what they are tangents of.

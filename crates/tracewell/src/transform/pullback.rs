@@ -76,9 +76,9 @@ impl Linear {
             .chain(self.active.iter().filter(|a| **a).copied())
             .collect();
         let given = vec![true; self.graph.outputs.len()];
-        let (graph, nonzero) =
-            transpose(&self.graph, &linear, &given).map_err(rule)?;
-        let seeds = cotangents.iter().zip(&self.has_tangent).filter(|(_, has)| **has).map(|(ct, _)| ct.clone());
+        let (graph, nonzero) = transpose(&self.graph, &linear, &given).map_err(rule)?;
+        let seeds =
+            cotangents.iter().zip(&self.has_tangent).filter(|(_, has)| **has).map(|(ct, _)| ct.clone());
         let inputs: Vec<Value> = self.residuals.iter().cloned().chain(seeds).collect();
         let mut found = apply(&graph, &inputs, &self.location)?.into_iter();
         let mut nonzero = nonzero.into_iter();

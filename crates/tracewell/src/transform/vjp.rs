@@ -35,7 +35,8 @@ where
     let shape_of_y = stripped(&y);
     let pull = move |ct: &Y| {
         let location = linear.location.clone();
-        let result = check_like("cotangent", &shape_of_y, ct).and_then(|()| linear.inner.pull(&values_of(ct)));
+        let result =
+            check_like("cotangent", &shape_of_y, ct).and_then(|()| linear.inner.pull(&values_of(ct)));
         refill(&like, or_raise(result, &location))
     };
     (y, Box::new(pull))
@@ -74,16 +75,20 @@ where
 {
     let function = Function::of::<F>(api, Location::caller());
     let mut kept = None;
-    let y = enter::<Y, Y>(&function, || describe(x, "x"), || {
-        check_arguments(api, x)?;
-        let traced = stage_tree::<X, Y>(&function, x, &arguments(x, "x"), f)?;
-        let values = values_of(x);
-        let active = vec![true; values.len()];
-        let linear = linear(traced.staged, values, active, &function.location)?;
-        let y = refill(&traced.result, linear.results.clone());
-        kept = Some(linear);
-        Ok(y)
-    });
+    let y = enter::<Y, Y>(
+        &function,
+        || describe(x, "x"),
+        || {
+            check_arguments(api, x)?;
+            let traced = stage_tree::<X, Y>(&function, x, &arguments(x, "x"), f)?;
+            let values = values_of(x);
+            let active = vec![true; values.len()];
+            let linear = linear(traced.staged, values, active, &function.location)?;
+            let y = refill(&traced.result, linear.results.clone());
+            kept = Some(linear);
+            Ok(y)
+        },
+    );
     notify(&Event::ReturnedFunction { api });
     let inner = kept.expect("`enter` returns only where the inside succeeded");
     let like = x.rebuild_ref(&mut Clone::clone);

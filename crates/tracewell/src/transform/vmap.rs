@@ -124,41 +124,45 @@ where
     F: Fn(&X) -> R,
 {
     let location = &function.location;
-    R::own(enter::<R, R::Ok>(function, || describe(x, "x"), || {
-        let (size, axes) = batch_size(x, axes)?;
-        let mut inputs = Vec::new();
-        let mut arguments = Vec::new();
-        for ((leaf, axis), name) in leaves(x).into_iter().zip(&axes).zip(paths(x, "x")) {
-            let mut ty = leaf.ty();
-            let mut value = leaf.value().clone();
-            if let Some(axis) = axis {
-                ty.shape = ty.shape.remove(*axis);
-                value = move_axis(value, *axis, 0, location)?;
+    R::own(enter::<R, R::Ok>(
+        function,
+        || describe(x, "x"),
+        || {
+            let (size, axes) = batch_size(x, axes)?;
+            let mut inputs = Vec::new();
+            let mut arguments = Vec::new();
+            for ((leaf, axis), name) in leaves(x).into_iter().zip(&axes).zip(paths(x, "x")) {
+                let mut ty = leaf.ty();
+                let mut value = leaf.value().clone();
+                if let Some(axis) = axis {
+                    ty.shape = ty.shape.remove(*axis);
+                    value = move_axis(value, *axis, 0, location)?;
+                }
+                arguments.push(Argument { name, ty, value: None });
+                inputs.push(value);
             }
-            arguments.push(Argument { name, ty, value: None });
-            inputs.push(value);
-        }
-        let traced = stage_tree::<X, R>(function, x, &arguments, f)?;
-        let Staged { graph, captured, .. } = traced.staged;
-        let flags: Vec<bool> =
-            std::iter::repeat_n(false, captured.len()).chain(axes.iter().map(Option::is_some)).collect();
-        let (batched, has_axis) = tracewell_transform::batch(&graph, size, &flags).map_err(rule)?;
-        let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
-        let outputs = apply(&batched, &inputs, location)?;
-        let out_axes = out_axes(outputs.len());
-        let mut results = Vec::with_capacity(outputs.len());
-        for ((value, has_axis), axis) in outputs.into_iter().zip(has_axis).zip(out_axes) {
-            let value = if has_axis { value } else { repeat(value, size, location)? };
-            let rank = value.ty().rank() as isize;
-            let at = if axis < 0 { axis + rank } else { axis };
-            if !(0..rank).contains(&at) {
-                let message = format!("axis {axis} of the result is out of range for {}", value.ty());
-                return Err(Error::new(ErrorKind::Index, message).into());
+            let traced = stage_tree::<X, R>(function, x, &arguments, f)?;
+            let Staged { graph, captured, .. } = traced.staged;
+            let flags: Vec<bool> =
+                std::iter::repeat_n(false, captured.len()).chain(axes.iter().map(Option::is_some)).collect();
+            let (batched, has_axis) = tracewell_transform::batch(&graph, size, &flags).map_err(rule)?;
+            let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
+            let outputs = apply(&batched, &inputs, location)?;
+            let out_axes = out_axes(outputs.len());
+            let mut results = Vec::with_capacity(outputs.len());
+            for ((value, has_axis), axis) in outputs.into_iter().zip(has_axis).zip(out_axes) {
+                let value = if has_axis { value } else { repeat(value, size, location)? };
+                let rank = value.ty().rank() as isize;
+                let at = if axis < 0 { axis + rank } else { axis };
+                if !(0..rank).contains(&at) {
+                    let message = format!("axis {axis} of the result is out of range for {}", value.ty());
+                    return Err(Error::new(ErrorKind::Index, message).into());
+                }
+                results.push(move_axis(value, 0, at as usize, location)?);
             }
-            results.push(move_axis(value, 0, at as usize, location)?);
-        }
-        Ok(refill(&traced.result, results))
-    }))
+            Ok(refill(&traced.result, results))
+        },
+    ))
 }
 
 /// The size of the batch and the axis of each array, counted from the front.
@@ -183,7 +187,8 @@ fn batch_size<X: TreeRef + ?Sized>(
         let n = leaf.shape().size(at as usize);
         match &size {
             Some((size, first)) if *size != n => {
-                let message = format!("`vmap` over axes of different sizes: `{first}` has {size}, `{path}` has {n}");
+                let message =
+                    format!("`vmap` over axes of different sizes: `{first}` has {size}, `{path}` has {n}");
                 return Err(Error::new(ErrorKind::Type, message));
             }
             Some(_) => {}
