@@ -33,6 +33,25 @@ fn a_parallel_iterator_inside_jit() {
     }
 }
 
+#[test]
+fn a_jitted_function_on_worker_threads_inside_jit() {
+    let f = tracewell::jit(|x: &Array| {
+        let parts: Vec<Array> = (0..4).into_par_iter().map(|i| square_plus(x, i as f32)).collect();
+        parts.iter().fold(Array::weak(0.0), |sum, part| sum + part)
+    });
+    assert_eq!(f.call(&Array::from([1.0f32, 2.0])).to_string(), "[10. 22.]");
+}
+
+#[test]
+fn a_gradient_on_worker_threads_inside_jit() {
+    let f = tracewell::jit(|x: &Array| {
+        let parts: Vec<Array> =
+            (1..4).into_par_iter().map(|i| grad(|y: &Array| (y * y * x).sum() * i as f32)(x)).collect();
+        parts.iter().fold(Array::weak(0.0), |sum, part| sum + part)
+    });
+    assert_eq!(f.call(&Array::from([1.0f32, 2.0])).to_string(), "[12. 48.]");
+}
+
 jit! {
     fn endless(x: &Array) -> Array { endless(x) + 1.0 }
     fn endless_result(x: &Array) -> Result<Array> { Ok(endless_result(x)? + 1.0) }

@@ -110,3 +110,22 @@ fn captured_arrays_and_functions_that_return_functions() {
     let x: f64 = 0.8;
     assert_close(&outer(&Array::from([x])), &[2.0 * (x.cos() * x * x + 2.0 * x * x.sin())], 1e-12);
 }
+
+#[test]
+fn jacobians_and_hessians() {
+    let f = |x: &Array| x.dot(&x.t()).sin();
+    let x = Array::from([[0.1f64, 0.2], [0.3, -0.4]]);
+    let (forward, reverse) = (jacfwd(f)(&x), jacrev(f)(&x));
+    assert_eq!(forward.shape(), &[2, 2, 2, 2]);
+    assert_close(&forward, &crate::numbers(&reverse), 1e-12);
+    let rosenbrock = |x: &Array| {
+        let a = x.dot(&Array::from([1.0f64, 0.0]));
+        let b = x.dot(&Array::from([0.0f64, 1.0]));
+        (1.0 - &a).square() + 100.0 * (b - a.square()).square()
+    };
+    let at = Array::from([1.0f64, 1.0]);
+    let h = hessian(rosenbrock)(&at);
+    assert_close(&h, &[802.0, -400.0, -400.0, 200.0], 1e-12);
+    assert_close(&hvp(rosenbrock, &at, &Array::from([1.0f64, 2.0])), &[2.0, 0.0], 1e-12);
+    assert_close(&tracewell::jit(hessian(rosenbrock)).call(&at), &[802.0, -400.0, -400.0, 200.0], 1e-12);
+}

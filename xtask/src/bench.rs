@@ -6,7 +6,7 @@ use crate::cargo::run_program;
 pub(crate) const VERB: Verb = Verb {
     name: "bench",
     usage: "[ARGUMENTS]",
-    about: "Measure compiled programs",
+    about: "Measure compiled programs, as ratios of two things in one run",
     details: "\
 Figures are of this machine, now; nothing is stored.
 Arguments are handed on to the program; after `--` also `--help`, which shows those it takes.

@@ -6,9 +6,9 @@ use crate::cargo::run_program;
 pub(crate) const VERB: Verb = Verb {
     name: "fuzz",
     usage: "[ARGUMENTS]",
-    about: "Compare random graphs compiled with their reference evaluation",
+    about: "Try damaged inputs on every reader, and random graphs compiled beside their evaluation",
     details: "\
-A failure is printed with the seed that repeats it.
+What is found is written to tests/corpus, which the tests replay.
 Arguments are handed on to the program; after `--` also `--help`, which shows those it takes.
 ",
     run: |args| run_program("fuzz", args),

@@ -187,7 +187,8 @@ impl Frame {
     }
 
     fn capture(&self, tracer: &Tracer) -> Result<Var, Error> {
-        if !self.outer.iter().any(|f| Arc::ptr_eq(f, tracer.frame())) || tracer.frame().is_closed() {
+        // An open frame that is older is one around this, or around the thread that opened this.
+        if tracer.frame().is_closed() || tracer.frame().id > self.id {
             return Err(leaked(tracer));
         }
         let mut recording = self.recording();

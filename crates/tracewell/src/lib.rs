@@ -47,7 +47,8 @@ pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_macros::{Static, Tree, jit, jitted};
 pub use tracewell_trace::{Error, ErrorKind};
 pub use transform::{
-    Axes, Pullback, Pushforward, grad, jvp, linearize, trace, value_and_grad, vjp, vmap, vmap_axes,
+    Axes, Pullback, Pushforward, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, trace, value_and_grad,
+    vjp, vmap, vmap_axes,
 };
 pub use tree::{Path, Tree, TreeRef};
 
@@ -62,8 +63,8 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, jit, jitted, jvp, linearize,
-        lower, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, hessian, hvp, jacfwd, jacrev,
+        jit, jitted, jvp, linearize, lower, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
     };
 }
 

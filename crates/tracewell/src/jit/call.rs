@@ -184,12 +184,10 @@ impl<'a> Call<'a> {
                     .result
                     .downcast_ref::<R::Ok>()
                     .ok_or_else(|| Error::bug("a trace was found under the key of another function"))?;
-                if is_idle() && entry.captured.is_empty() {
+                // On a worker thread inside a traced function nothing is traced, but arguments may be tracers.
+                let traced = self.leaves.iter().any(|leaf| leaf.array().is_traced());
+                if is_idle() && entry.captured.is_empty() && !traced {
                     let executable = entry.compiled()?;
-                    for leaf in &self.leaves {
-                        // Outside every trace, only a leaked tracer has no data.
-                        leaf.array().data("a jitted function", &location)?;
-                    }
                     let results = run(executable, &mut inputs(self.leaves))?;
                     return Ok(filled(like, results, &entry));
                 }
