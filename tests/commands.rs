@@ -1,9 +1,12 @@
 //! What file tests can ask of a text: one small function for each command, and the one table of them.
 
+use tests::differential::{Compiled, WAYS};
+use tracewell::pipeline::{Settings, lower};
 use tracewell_array::{Literal, Tensor};
 use tracewell_graph::text::{NoCustom, read, read_all, read_tensors, read_unchecked, write_tensor};
 use tracewell_graph::text::{write, write_with_locations};
 use tracewell_graph::{Graph, eval, verify};
+use tracewell_kernel::{Program, verify_program};
 
 /// From the arguments of the `test` line and the text to what should be expected. An error is a failure of the
 /// test, whatever is expected.
@@ -13,10 +16,13 @@ type Command = fn(&str, &str) -> Result<String, String>;
 const COMMANDS: &[(&str, Command)] = &[
     ("batch", run_batch),
     ("eval", run_eval),
+    ("fuse", run_fuse),
     ("jvp", run_jvp),
     ("linearize", run_linearize),
+    ("optimize", run_optimize),
     ("parse", run_parse),
     ("parse-error", run_parse_error),
+    ("run", run_run),
     ("transpose", run_transpose),
     ("verify-error", run_verify_error),
 ];
@@ -92,6 +98,19 @@ fn run_verify_error(_: &str, body: &str) -> Result<String, String> {
 
 /// `eval`: the results of the calls that stand in the text as `// run @f(f32[2]{1.0,2.0})`.
 fn run_eval(_: &str, body: &str) -> Result<String, String> {
+    each_call(body, |graph, inputs| eval(graph, inputs))
+}
+
+/// `run`: the same from machine code.
+fn run_run(_: &str, body: &str) -> Result<String, String> {
+    each_call(body, |graph, inputs| Compiled::new(graph, WAYS[0])?.run(inputs))
+}
+
+/// Runs the calls of a text in some way; each is written with its results.
+fn each_call(
+    body: &str,
+    f: impl Fn(&Graph, &[Tensor]) -> Result<Vec<Tensor>, String>,
+) -> Result<String, String> {
     let graphs = functions(body)?;
     let mut out = String::new();
     for call in body.lines().filter_map(|line| line.trim().strip_prefix("// run ")) {
@@ -101,7 +120,7 @@ fn run_eval(_: &str, body: &str) -> Result<String, String> {
         let inputs = read_tensors(inputs).map_err(|error| format!("{call}\n{error}"))?;
         let graph = graphs.iter().find(|graph| graph.name == name);
         let graph = graph.ok_or_else(|| format!("there is no function `@{name}`"))?;
-        let results = match eval(graph, &inputs) {
+        let results = match f(graph, &inputs) {
             Ok(results) => results.iter().map(value_text).collect::<Vec<_>>().join(", "),
             Err(error) => format!("error: {error}"),
         };
@@ -116,6 +135,38 @@ fn value_text(tensor: &Tensor) -> String {
     let literals: Vec<Literal> = tensor.literals().map(plain).collect();
     let plain = Tensor::from_literals(tensor.dtype(), tensor.shape().clone(), &literals);
     write_tensor(&plain.expect("as many as before"))
+}
+
+/// `optimize`: the function after all passes; `optimize 2`: after the first two.
+fn run_optimize(args: &str, body: &str) -> Result<String, String> {
+    let mut settings = Settings::default();
+    if !args.is_empty() {
+        settings.passes = args.parse().map_err(|_| format!("`{args}` is not a number of passes"))?;
+    }
+    each_graph(body, |graph| {
+        let stages = lower(graph, &settings).map_err(|error| error.to_string())?;
+        Ok(vec![(stages.optimized, String::new())])
+    })
+}
+
+/// `fuse`: the program that is compiled. `fuse 0 2`: where those inputs are given away; `fuse apart`: where every
+/// equation has a kernel of its own.
+fn run_fuse(args: &str, body: &str) -> Result<String, String> {
+    let mut texts = Vec::new();
+    for graph in functions(body)? {
+        let fusion = args != "apart";
+        let donated = flags(if fusion { args } else { "" }, graph.inputs.len())?;
+        let settings = Settings { donated, fusion, ..Settings::default() };
+        let program = lower(&graph, &settings).map_err(|error| error.to_string())?.program;
+        verify_program(&program).map_err(|errors| errors.to_string())?;
+        let text = program.to_string();
+        match text.parse::<Program>() {
+            Ok(again) if again == program => texts.push(text),
+            Ok(_) => return Err(format!("reads back as something else:\n{text}")),
+            Err(error) => return Err(format!("does not read back: {error}\n{text}")),
+        }
+    }
+    Ok(texts.join("\n"))
 }
 
 /// `jvp 0 2`: the function and its derivative by those inputs.

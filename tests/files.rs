@@ -158,4 +158,4 @@ macro_rules! stages {
 }
 
 // In the order of the alphabet, as the folders are listed.
-stages! { batch, eval, jvp, linearize, text, transpose, verify }
+stages! { batch, eval, fuse, jvp, linearize, optimize, run, text, transpose, verify }

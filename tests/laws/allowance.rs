@@ -6,7 +6,7 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{Example, Graph, eval};
-use tracewell_kernel::math::{LIMIT_F32, LIMIT_F64};
+use tracewell_kernel::math::LIMIT_F64;
 
 use super::same::same;
 
@@ -87,7 +87,7 @@ impl Allowance {
 
 /// Where the expansions of the circular functions end.
 fn beyond(operand: Literal) -> bool {
-    operand.as_f64().abs() >= if operand.dtype() == DType::F32 { LIMIT_F32 } else { LIMIT_F64 }
+    operand.dtype() == DType::F64 && operand.as_f64().abs() >= LIMIT_F64
 }
 
 /// The distance from 1 to the next float, the smallest float of full precision, and the largest.

@@ -3,7 +3,7 @@
 use tracewell::prelude::*;
 
 jit! {
-    fn f(x: &Aray, y: Vec<Layr>, #[static_arg] z: Optons) -> Aray {
+    fn f(x: &Aray, y: Vec<Layr>, #[static_arg] z: Setings) -> Aray {
         let _ = (y, z);
         x.clone()
     }

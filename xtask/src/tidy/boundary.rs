@@ -17,6 +17,10 @@ const ENTRIES: &[&str] = &["boundary", "enter"];
 /// Functions that need not enter, and why.
 const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/tracewell/src/jit/closure.rs", "jit", "keeps the closure; the calls of what it returns enter"),
+    ("crates/tracewell/src/transform/jacobian.rs", "jacfwd", "made of `linearize` and `vmap`, which enter"),
+    ("crates/tracewell/src/transform/jacobian.rs", "jacrev", "made of `vjp` and `vmap`, which enter"),
+    ("crates/tracewell/src/transform/jacobian.rs", "hessian", "made of `jacfwd` and `grad`, which enter"),
+    ("crates/tracewell/src/transform/jacobian.rs", "hvp", "made of `jvp` and `grad`, which enter"),
     ("crates/tracewell/src/tree.rs", "map", "a plain loop over leaves: nothing is traced"),
     ("crates/tracewell/src/tree.rs", "map2", "a plain loop over leaves: nothing is traced"),
     ("crates/tracewell/src/tree.rs", "field", "calls its function at once, with a longer path"),

@@ -24,4 +24,4 @@ pub use gamma::{digamma, lgamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use log::{log, log1p, log2, log10, pow};
 pub use special::{cbrt, erf, erf_inv, erfc, rsqrt};
-pub use trig::{LIMIT_F32, LIMIT_F64, acos, asin, atan, atan2, cos, sin, tan};
+pub use trig::{LIMIT_F64, acos, asin, atan, atan2, cos, sin, tan};

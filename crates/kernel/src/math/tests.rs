@@ -4,6 +4,10 @@
 //! result rounded to `f64` and, in thousandths of its last place, what the exact result is above that.
 //! Arguments are special values, random ones, and the worst of some hundred thousand; the results come from
 //! arithmetic of 160 bits.
+//!
+//! `f32.txt` holds large `f32` arguments of sine, cosine and tangent in the same form, without the last number:
+//! those nearest to multiples of π/2 of all, those with the largest errors, and the borders of the reduction,
+//! from arithmetic of 400 bits.
 
 use std::fmt::Write as _;
 
@@ -25,23 +29,17 @@ struct Function {
     /// The function in `f64` by another way; where there is none, the expansion, which the stored values
     /// check.
     reference: Option<fn(f64) -> f64>,
-    /// Where `f32` arguments end, if before infinity: NaN from there.
-    limit: Option<f64>,
     /// The magnitude whose ulp counts where the result is smaller, at an argument.
     floor: fn(f64) -> f64,
 }
 
 impl Function {
     fn own(name: &'static str, build: Unary, bound: f64) -> Function {
-        Function { name, build, bound, reference: None, limit: None, floor: |_| 0.0 }
+        Function { name, build, bound, reference: None, floor: |_| 0.0 }
     }
 
     fn new(name: &'static str, build: Unary, bound: f64, reference: fn(f64) -> f64) -> Function {
         Function { reference: Some(reference), ..Function::own(name, build, bound) }
-    }
-
-    fn limited(self) -> Function {
-        Function { limit: Some(super::LIMIT_F32), ..self }
     }
 }
 
@@ -56,9 +54,9 @@ fn functions() -> Vec<Function> {
         f("log2", super::log2, 1.0, f64::log2),
         f("log10", super::log10, 1.0, f64::log10),
         f("log1p", super::log1p, 1.0, f64::ln_1p),
-        f("sin", super::sin, 2.0, f64::sin).limited(),
-        f("cos", super::cos, 2.0, f64::cos).limited(),
-        f("tan", super::tan, 1.5, f64::tan).limited(),
+        f("sin", super::sin, 2.0, f64::sin),
+        f("cos", super::cos, 2.0, f64::cos),
+        f("tan", super::tan, 1.5, f64::tan),
         f("asin", super::asin, 1.5, f64::asin),
         f("acos", super::acos, 1.5, f64::acos),
         f("atan", super::atan, 2.0, f64::atan),
@@ -230,9 +228,7 @@ fn f32_errors() {
         for bits in f32_arguments(100_003) {
             let x = f32::from_bits(bits);
             let got = expansion.run(u64::from(bits), 0);
-            let exact = if function.limit.is_some_and(|limit| f64::from(x.abs()) >= limit) {
-                f64::NAN
-            } else if let Some(reference) = function.reference {
+            let exact = if let Some(reference) = function.reference {
                 reference(f64::from(x))
             } else {
                 wide.run(f64::from(x).to_bits(), 0)
@@ -389,18 +385,83 @@ fn expansions_are_vectors() {
     }
 }
 
-/// Beyond their range the trigonometric functions say so.
+/// The functions with a reduction.
+fn circular() -> Vec<Function> {
+    functions().into_iter().filter(|f| ["sin", "cos", "tan"].contains(&f.name)).collect()
+}
+
+/// From where the short reduction ends, of either sign, every exponent.
+#[test]
+fn f32_large_arguments() {
+    let mut report = String::new();
+    for function in circular() {
+        let mut expansion = Expansion::unary(DType::F32, function.build);
+        let reference = function.reference.expect("a reference");
+        let mut worst = Worst::default();
+        for bits in (2_097_152f32.to_bits()..f32::INFINITY.to_bits()).step_by(15_013) {
+            for bits in [bits, bits | 1 << 31] {
+                let x = f32::from_bits(bits);
+                let got = expansion.run(u64::from(bits), 0);
+                let exact = reference(f64::from(x));
+                worst.see(error(got, exact, 0.0, 0.0, DType::F32), || {
+                    format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}")
+                });
+            }
+        }
+        worst.report(function.name, DType::F32, function.bound, &mut report);
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+#[test]
+fn f32_hard_arguments() {
+    let mut report = String::new();
+    for function in circular() {
+        let mut expansion = Expansion::unary(DType::F32, function.build);
+        let mut worst = Worst::default();
+        let mut points = 0;
+        for line in include_str!("f32.txt").lines() {
+            let (argument, exact) = line.split_once(" = ").expect("a result");
+            let (name, x) = argument.split_once(' ').expect("an argument");
+            if name != function.name {
+                continue;
+            }
+            let bits = u32::from_str_radix(x, 16).expect("bits of an `f32`");
+            let exact = f64::from_bits(u64::from_str_radix(exact, 16).expect("bits of an `f64`"));
+            let odd = name != "cos";
+            for (bits, exact) in [(bits, exact), (bits | 1 << 31, if odd { -exact } else { exact })] {
+                let got = expansion.run(u64::from(bits), 0);
+                worst.see(error(got, exact, 0.0, 0.0, DType::F32), || format!("{line}: {got:e}"));
+            }
+            points += 1;
+        }
+        assert!(points >= 20, "{} has {points} stored points", function.name);
+        worst.report(function.name, DType::F32, function.bound, &mut report);
+    }
+    assert!(report.is_empty(), "\n{report}");
+}
+
+/// Only `f64` has an end before infinity, and says so.
 #[test]
 fn trigonometric_limits() {
-    for build in [super::sin as Unary, super::cos, super::tan] {
+    for Function { name, build, .. } in circular() {
         let mut wide = Expansion::unary(DType::F64, build);
-        for x in [super::LIMIT_F64, -super::LIMIT_F64, 1e300, f64::INFINITY] {
-            assert!(wide.run(x.to_bits(), 0).is_nan());
+        for x in [super::LIMIT_F64, 1e300, f64::INFINITY, f64::NAN] {
+            assert!(wide.run(x.to_bits(), 0).is_nan(), "{name} of {x:e}");
+            assert!(wide.run((-x).to_bits(), 0).is_nan(), "{name} of {:e}", -x);
         }
         assert!(!wide.run(super::LIMIT_F64.next_down().to_bits(), 0).is_nan());
         let mut narrow = Expansion::unary(DType::F32, build);
-        let limit = super::LIMIT_F32 as f32;
-        assert!(narrow.run(Element::to_bits(limit), 0).is_nan());
-        assert!(!narrow.run(Element::to_bits(limit.next_down()), 0).is_nan());
+        let mut run = |x: f32| narrow.run(Element::to_bits(x), 0);
+        for x in [f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)] {
+            assert!(run(x).is_nan() && run(-x).is_nan(), "{name} of {x:e}");
+        }
+        assert!(run(f32::MAX).is_finite() && run(f32::MIN).is_finite());
+        for x in [0.0, f32::from_bits(1), f32::MIN_POSITIVE] {
+            for x in [x, -x] {
+                let exact = if name == "cos" { 1.0 } else { f64::from(x) };
+                assert_eq!(run(x).to_bits(), exact.to_bits(), "{name} of {x:e}");
+            }
+        }
     }
 }

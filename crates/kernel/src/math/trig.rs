@@ -5,9 +5,10 @@
 //! while `k` is well below `2^22` (`f32`) or `2^51` (`f64`). The polynomials reach a little beyond π/4,
 //! because `2/π` is rounded and `k` may be the neighbour of the nearest integer.
 //!
-//! Beyond [`LIMIT_F32`] and [`LIMIT_F64`] the functions are NaN. A reduction for larger arguments needs some
-//! hundreds of bits of `2/π` chosen by exponent, which without tables or branches would cost every argument
-//! more than the function itself; NaN is seen, a wrong sine is not.
+//! Larger arguments of `f32` are multiplied by the digits of `1/(2π)` that matter at their exponent (Payne and
+//! Hanek), which costs one and a half sines; both reductions lead to the same polynomials. In `f64` the choice
+//! is among twenty sets of digits and would make every sine three times as long: there the functions are NaN
+//! from [`LIMIT_F64`] on. NaN is seen, a wrong sine is not.
 
 use std::f64::consts::FRAC_2_PI;
 
@@ -97,13 +98,33 @@ const PI_2_F32: [u64; 3] = [0x3ff9_21fb_6000_0000, 0xbe67_77a5_c000_0000, 0xbcde
 /// π/2 in three parts of full precision, for `f64`.
 const PI_2_F64: [u64; 3] = [0x3ff9_21fb_5444_2d18, 0x3c91_a626_3314_5c07, 0xb91f_1976_b7ed_8fbc];
 
-/// Where the reduction of `f32` ends: `2^21`.
-pub const LIMIT_F32: f64 = 2_097_152.0;
+/// `1/(2π)` in parts `m 2^-p`, each of at most 24 bits, for `f32`.
+const TURNS_F32: [(i32, i32); 7] = [
+    (0x1_45f3, 19),
+    (0xdb_9391, 48),
+    (0xa9_4fe1, 77),
+    (0xea_fa3f, 103),
+    (-0x0b_2c89, 124),
+    (0x6d_b14b, 153),
+    (-0xcd_8779, 179),
+];
+/// Exponents from which the first, the first two and the first three parts make whole turns of any `f32`, and
+/// the next is still short enough for its product to have an exact fraction.
+const WHOLE_F32: [i32; 3] = [50, 76, 102];
+/// `1.5 * 2^21`: the `f32` sum with a smaller number has a last place of ¼.
+const QUARTERS: f64 = 3_145_728.0;
+/// Keeps the last parts, and their products, normal.
+const SCALE_F32: i32 = 32;
+
+/// Where the short reduction of `f32` ends: `2^21`.
+const NEAR_F32: f64 = 2_097_152.0;
 /// Where the reduction of `f64` ends: `2^48`.
 pub const LIMIT_F64: f64 = 281_474_976_710_656.0;
 
 /// `π/4`
 const PI_4: Split = Split::new(0x3fe9_21fb_5444_2d18, 0x3c81_a626_3314_5c07);
+/// `2π`
+const TURN: Split = Split::new(0x4019_21fb_5444_2d18, 0x3cb1_a626_3314_5c07);
 /// `π/2`
 const PI_2: Split = Split::new(0x3ff9_21fb_5444_2d18, 0x3c91_a626_3314_5c07);
 
@@ -112,6 +133,13 @@ struct Reduced {
     /// `k` in its low bits.
     k: Value,
     r: Value,
+}
+
+/// `x` as `k π/2 + 2π (turns.hi + turns.lo)`.
+struct FarReduced {
+    /// `k` in its low bits.
+    k: Value,
+    turns: Pair,
 }
 
 impl Math<'_> {
@@ -123,7 +151,17 @@ impl Math<'_> {
             let part = self.c(-f64::from_bits(part));
             r = self.fma(k, part, r);
         }
-        Reduced { k: self.bits(shifted), r }
+        let near = Reduced { k: self.bits(shifted), r };
+        if self.pick(false, true) {
+            return near;
+        }
+        let FarReduced { k, turns } = self.trig_reduce_far(x);
+        let turn = self.split(TURN);
+        let rest = self.mul(turns.lo, turn.hi);
+        let rest = self.fma(turns.hi, turn.lo, rest);
+        let r = self.fma(turns.hi, turn.hi, rest);
+        let is_near = self.below(x, NEAR_F32);
+        Reduced { k: self.select(is_near, near.k, k), r: self.select(is_near, near.r, r) }
     }
 
     /// The same with what rounding `r` lost.
@@ -136,7 +174,69 @@ impl Math<'_> {
         let r = self.two_sum(exact, product.hi);
         let lost = self.add(r.lo, product.lo);
         let lost = self.fma(k, third, lost);
-        (self.bits(shifted), self.fast_two_sum(r.hi, lost))
+        let (near_k, near) = (self.bits(shifted), self.fast_two_sum(r.hi, lost));
+        if self.pick(false, true) {
+            return (near_k, near);
+        }
+        let FarReduced { k, turns } = self.trig_reduce_far(x);
+        let turn = self.split(TURN);
+        let r = self.product(turns, turn);
+        let r = self.fast_two_sum(r.hi, r.lo);
+        let is_near = self.below(x, NEAR_F32);
+        (self.select(is_near, near_k, k), self.select_pair(is_near, near, r))
+    }
+
+    /// The reduction of `f32` from [`NEAR_F32`] to the end; NaN for infinity and NaN.
+    ///
+    /// `x` is an integer of 24 bits and a power of two. Of its products with the parts of `1/(2π)`, those before
+    /// the four chosen are whole turns. Of the chosen ones, the first has less than 24 bits after the point; the
+    /// second may have turns and more bits, so it is split; the third is a fraction, the last a correction.
+    fn trig_reduce_far(&mut self, x: Value) -> FarReduced {
+        let parts = TURNS_F32.map(|(m, p)| self.c(f64::from(m) * 2f64.powi(SCALE_F32 - p)));
+        let [first, second, third] = WHOLE_F32.map(|exponent| self.c(2f64.powi(exponent)));
+        let below_second = self.lt(x, second);
+        let parts: [Value; 5] = std::array::from_fn(|i| self.select(below_second, parts[i], parts[i + 2]));
+        let border = self.select(below_second, first, third);
+        let below_border = self.lt(x, border);
+        let parts: [Value; 4] = std::array::from_fn(|i| self.select(below_border, parts[i], parts[i + 1]));
+        let x = self.scale(x, 2f64.powi(-SCALE_F32));
+        let minus_x = self.neg(x);
+
+        // Its product less what rounding makes of it is exact, but may have turns of its own.
+        let whole = self.mul(minus_x, parts[0]);
+        let whole = self.round_even(whole);
+        let a = self.fma(x, parts[0], whole);
+        let a = self.fraction(a);
+        let b = self.mul(x, parts[1]);
+        let minus_b_lost = self.fma(minus_x, parts[1], b);
+        let b = self.fraction(b);
+        let c = self.mul(x, parts[2]);
+        let minus_c_lost = self.fma(minus_x, parts[2], c);
+
+        // The nearest quarter, by a sum that has a last place of a quarter.
+        let quarters = self.add(a, b);
+        let small = self.sub(c, minus_b_lost);
+        let quarters = self.add(quarters, small);
+        let shifted = self.offset(quarters, QUARTERS);
+        let quarters = self.offset(shifted, -QUARTERS);
+
+        // From the largest to the smallest: a sum is exact where the next term cancels it.
+        let a = self.sub(a, quarters);
+        let ab = self.add(a, b);
+        let hi = self.sub(ab, minus_b_lost);
+        let lo = self.sub(ab, hi);
+        let lo = self.sub(lo, minus_b_lost);
+        let sum = self.fast_two_sum(hi, c);
+        let lo = self.fma(x, parts[3], lo);
+        let lo = self.sub(lo, minus_c_lost);
+        let lo = self.add(lo, sum.lo);
+        FarReduced { k: self.bits(shifted), turns: Pair { hi: sum.hi, lo } }
+    }
+
+    /// What a number is above the nearest integer.
+    fn fraction(&mut self, x: Value) -> Value {
+        let whole = self.round_even(x);
+        self.sub(x, whole)
     }
 
     /// `cos r` as a rounded sum and the rest, up to a fifth of it.
@@ -174,16 +274,18 @@ impl Math<'_> {
         self.flip(y, sign)
     }
 
-    /// NaN where the reduction has no digits left.
+    /// NaN where the reduction of `f64` has no digits left.
     fn trig_limit(&mut self, magnitude: Value, y: Value) -> Value {
-        let limit = self.pick(LIMIT_F32, LIMIT_F64);
-        let inside = self.below(magnitude, limit);
+        if self.pick(true, false) {
+            return y;
+        }
+        let inside = self.below(magnitude, LIMIT_F64);
         let nan = self.c(f64::NAN);
         self.select(inside, y, nan)
     }
 }
 
-/// `sin x`, at most 2 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
+/// `sin x`, at most 2 ulp. NaN at infinity, and in `f64` from 2^48 ([`LIMIT_F64`]) on.
 pub fn sin(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
@@ -195,7 +297,7 @@ pub fn sin(b: &mut KernelBuilder, x: Value) -> Value {
     m.trig_limit(magnitude, y)
 }
 
-/// `cos x`, at most 2 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
+/// `cos x`, at most 2 ulp. NaN at infinity, and in `f64` from 2^48 ([`LIMIT_F64`]) on.
 pub fn cos(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
@@ -206,7 +308,7 @@ pub fn cos(b: &mut KernelBuilder, x: Value) -> Value {
     m.trig_limit(magnitude, y)
 }
 
-/// `tan x`, at most 1.5 ulp for `|x|` below 2^21 (`f32`) or 2^48 (`f64`); NaN beyond.
+/// `tan x`, at most 1.5 ulp. NaN at infinity, and in `f64` from 2^48 ([`LIMIT_F64`]) on.
 ///
 /// The quotient of sine and cosine of `r`, both in two parts; for odd `k` the negated reciprocal.
 pub fn tan(b: &mut KernelBuilder, x: Value) -> Value {
