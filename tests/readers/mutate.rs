@@ -6,6 +6,9 @@ use crate::generate::Rng;
 /// Longer inputs are cut: they only take time.
 const LONGEST: usize = 1 << 16;
 
+/// So many fresh texts are kept.
+const POOL: usize = 50;
+
 /// Numbers at which something may overflow, be empty or be too much.
 const NUMBERS: [&str; 22] = [
     "0",
@@ -37,6 +40,8 @@ const NUMBERS: [&str; 22] = [
 pub struct Mutator {
     kind: Kind,
     corpus: Vec<Vec<u8>>,
+    /// Fresh texts. Making them takes longer than reading them, so one serves many times.
+    fresh: Vec<Vec<u8>>,
     /// Pieces of the corpus, to be put where they do not belong.
     tokens: Vec<Vec<u8>>,
     rng: Rng,
@@ -50,7 +55,7 @@ impl Mutator {
             corpus.iter().flat_map(|bytes| split(bytes)).map(<[u8]>::to_vec).collect();
         tokens.sort();
         tokens.dedup();
-        Mutator { kind, corpus, tokens, rng: Rng::new(seed) }
+        Mutator { kind, corpus, fresh: Vec::new(), tokens, rng: Rng::new(seed) }
     }
 
     /// The next input.
@@ -65,10 +70,12 @@ impl Mutator {
     }
 
     fn start(&mut self) -> Vec<u8> {
-        if self.rng.percent(30) {
-            return fresh(self.kind, self.rng.bits());
+        if self.fresh.len() < POOL || self.rng.below(500) == 0 {
+            self.fresh.truncate(POOL - 1);
+            self.fresh.insert(0, fresh(self.kind, self.rng.bits()));
         }
-        self.rng.pick(&self.corpus).cloned().unwrap_or_default()
+        let from = if self.rng.percent(50) { &self.fresh } else { &self.corpus };
+        self.rng.pick(from).cloned().unwrap_or_default()
     }
 
     fn damage_bytes(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
@@ -94,7 +101,7 @@ impl Mutator {
     fn damage_tokens(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut tokens: Vec<Vec<u8>> = split(bytes).map(<[u8]>::to_vec).collect();
         let (from, to) = self.range(tokens.len(), 12);
-        match self.rng.below(9) {
+        match self.rng.below(12) {
             0 | 1 => {
                 let number = NUMBERS[self.rng.below(NUMBERS.len())].as_bytes().to_vec();
                 let places: Vec<usize> =
@@ -125,11 +132,21 @@ impl Mutator {
                     tokens.swap(from, other);
                 }
             }
-            _ => {
+            8 => {
                 let other = self.start();
                 let pieces: Vec<Vec<u8>> = split(&other).map(<[u8]>::to_vec).collect();
                 let (start, end) = self.range(pieces.len(), 40);
                 tokens.splice(from..to, pieces[start..end].iter().cloned());
+            }
+            // One of its own kind: most likely to be read.
+            _ => {
+                let Some(&first) = tokens.get(from).and_then(|token| token.first()) else {
+                    return Vec::new();
+                };
+                let alike = |token: &&Vec<u8>| class(token[0]) == class(first);
+                let alike: Vec<&Vec<u8>> = tokens.iter().filter(alike).collect();
+                let other = self.rng.pick(&alike).map(|token| (*token).clone());
+                tokens[from] = other.unwrap_or_default();
             }
         }
         tokens.concat()
@@ -144,16 +161,20 @@ impl Mutator {
 
 /// Words, numbers, runs of spaces, and every other byte by itself.
 fn split(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let class = |byte: u8| match byte {
-        b'0'..=b'9' => 1,
-        b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'%' | b'$' | b'@' => 2,
-        b' ' | b'\n' => 3,
-        _ => 0,
-    };
-    bytes.chunk_by(move |&a, &b| match (class(a), class(b)) {
+    bytes.chunk_by(|&a, &b| match (class(a), class(b)) {
         (0, _) | (_, 0) => false,
         // Digits go on in a name, but a number has no letters.
         (2, 1) => true,
         (a, b) => a == b,
     })
+}
+
+/// Other bytes, digits, letters, white space.
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'0'..=b'9' => 1,
+        b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'%' | b'$' | b'@' => 2,
+        b' ' | b'\n' => 3,
+        _ => 0,
+    }
 }

@@ -6,7 +6,8 @@ pub(crate) const USAGE: &str = "\
 fuzz [--seconds N] [--seed S]
 
 Tries damaged texts and files on every reader, and random graphs compiled beside their evaluation,
-for N seconds (60). The seed, from the clock unless given, repeats a run.
+for N seconds (60). The seed, from the clock unless given, repeats a run. With
+TRACEWELL_GUARD=1 an access beyond the end of a buffer ends the run.
 ";
 
 /// How long, and where to begin.
