@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tests::generate::{self, Options};
-use tracewell_array::{DType, Literal, Tensor};
+use tracewell_array::DType;
 use tracewell_graph::text::{NoCustom, read, read_unchecked, write, write_with_locations};
-use tracewell_graph::{ArrayType, Atom, Graph, Lowering, ParamValue, Prim, eval, verify};
+use tracewell_graph::{Graph, ParamValue, Prim, eval, verify};
 
 const GRAPHS: u64 = 500;
 
@@ -95,43 +95,6 @@ fn random_graphs_compute_numbers() {
     assert!(finite * 10 > all * 9, "{finite} of {all} are finite");
 }
 
-/// Evaluates with every computed float off by a unit or two in its last place, up or down as the noise says.
-fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: &mut u64) -> Vec<Tensor> {
-    let mut values: Vec<Tensor> = inputs.to_vec();
-    let value = |values: &[Tensor], atom: &Atom| match atom {
-        Atom::Var(var) => values[var.0 as usize].clone(),
-        Atom::Splat(splat) => Tensor::full(splat.literal, splat.shape.clone()),
-    };
-    for equation in &graph.equations {
-        let operands: Vec<Tensor> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
-        let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
-        let results = equation.prim.rules().eval(&operands).expect("well-typed");
-        let lowering = equation.prim.rules().lower(&types(&operands), &types(&results));
-        if let Ok(Lowering::Graph(inner)) = lowering {
-            values.extend(eval_roughly(&inner, &operands, noise));
-            continue;
-        }
-        let exact = matches!(lowering, Ok(Lowering::View(_) | Lowering::Constant(_)));
-        for result in results {
-            if exact || !result.dtype().is_float() {
-                values.push(result);
-                continue;
-            }
-            let unit = if result.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
-            let mut rough = |x: Literal| {
-                *noise =
-                    noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let steps = ((*noise >> 60) % 5) as f64 - 2.0;
-                Literal::from_f64(x.dtype(), x.as_f64() * (1.0 + steps * unit))
-            };
-            let literals: Vec<Literal> = result.literals().map(&mut rough).collect();
-            let rough = Tensor::from_literals(result.dtype(), result.shape().clone(), &literals);
-            values.push(rough.expect("as many as before"));
-        }
-    }
-    graph.outputs.iter().map(|atom| value(&values, atom)).collect()
-}
-
 /// What makes random graphs fit for differential tests: other roundings give results that agree.
 #[test]
 fn random_graphs_are_well_conditioned() {
@@ -140,7 +103,7 @@ fn random_graphs_are_well_conditioned() {
         let (graph, inputs) = generate::graph_with(seed, options(seed));
         let expected = eval(&graph, &inputs).unwrap();
         for mut noise in 1..4 {
-            let found = eval_roughly(&graph, &inputs, &mut noise);
+            let found = generate::eval_roughly(&graph, &inputs, &mut noise);
             if let Err(error) = generate::agree(&graph, &found, &expected) {
                 disagree.push(format!("seed {seed}: {error}"));
             }

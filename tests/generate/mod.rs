@@ -10,12 +10,14 @@ mod agree;
 mod grow;
 mod operands;
 mod rng;
+mod rough;
 mod shrink;
 mod steady;
 mod steps;
 mod values;
 
 pub use agree::agree;
+pub use rough::eval_roughly;
 pub use shrink::shrink;
 
 use tracewell_array::Tensor;

@@ -53,8 +53,9 @@ fn check_split(rng: &mut Rng, split: &Linearized, x: &[Tensor]) -> Result<(), St
         let ((left, left_size), (right, right_size)) = (inner(&image, &v), inner(&moved, &pulled));
         let allowed =
             64.0 * epsilon(&[&split.primal, &split.linear, &adjoint]) * (1.0 + left_size + right_size);
-        // So written that NaN is an error too.
-        if !((left - right).abs() <= allowed) {
+        let near = (left - right).abs() <= allowed;
+        // A NaN is not near anything.
+        if !near {
             return Err(format!("given {given:?}: ⟨T u, v⟩ is {left}, ⟨u, Tᵀ v⟩ is {right}"));
         }
     }

@@ -79,8 +79,9 @@ impl Tolerance {
             let difference = (above.literal(i).as_f64() - below.literal(i).as_f64()) / (2.0 * self.h);
             let tangent = dy.map_or(0.0, |dy| dy.literal(i).as_f64());
             let allowed = self.relative * (1.0 + y.literal(i).as_f64().abs() + difference.abs());
-            // So written that NaN is an error too.
-            if !((difference - tangent).abs() <= allowed) {
+            let near = (difference - tangent).abs() <= allowed;
+            // A NaN is not near anything.
+            if !near {
                 return Err(format!("element {i}: the tangent is {tangent}, differences give {difference}"));
             }
         }

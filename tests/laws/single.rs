@@ -6,6 +6,9 @@ use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, RuleError, 
 use super::inputs::gentle;
 use super::rng::Rng;
 
+/// Inputs, and the results on them.
+pub(crate) type Pair = (Vec<Tensor>, Vec<Tensor>);
+
 /// The graph that applies an example's primitive to its inputs.
 pub(super) fn single(example: &Example) -> Result<Graph, String> {
     let mut builder = GraphBuilder::new();
@@ -34,10 +37,7 @@ pub(super) fn choices(may: &[bool]) -> Vec<Vec<bool>> {
 }
 
 /// Inputs at which the example can be differentiated, and its results there; `None` if they are not finite.
-pub(super) fn gentle_point(
-    rng: &mut Rng,
-    graph: &Graph,
-) -> Result<Option<(Vec<Tensor>, Vec<Tensor>)>, String> {
+pub(super) fn gentle_point(rng: &mut Rng, graph: &Graph) -> Result<Option<Pair>, String> {
     for positive in [false, true] {
         let inputs = gentle(rng, &graph.input_types(), positive);
         let outputs = eval(graph, &inputs)?;

@@ -65,14 +65,14 @@ mod tests {
 
     #[test]
     fn a_bool_is_0_or_1() {
-        let text = panic_of(|| drop(cast_slice::<bool>(DType::Bool, &[2]).map(<[bool]>::len)));
+        let text = panic_of(|| assert!(cast_slice::<bool>(DType::Bool, &[2]).is_err()));
         assert!(text.contains("bytes are not elements of bool"), "{text}");
     }
 
     #[test]
     fn a_part_of_an_element_is_none() {
         let one = Tensor::scalar(1f32);
-        let text = panic_of(|| drop(cast_slice::<f32>(DType::F32, &one.as_bytes()[..3]).map(<[f32]>::len)));
+        let text = panic_of(|| assert!(cast_slice::<f32>(DType::F32, &one.as_bytes()[..3]).is_err()));
         assert!(text.contains("bytes are not aligned elements of f32"), "{text}");
     }
 }

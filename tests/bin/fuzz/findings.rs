@@ -43,18 +43,17 @@ impl Desk {
 /// All that was found so far.
 #[derive(Default)]
 pub(crate) struct Findings {
+    /// Of what kind each is.
     said: Vec<String>,
 }
 
 impl Findings {
-    /// Says what was found and keeps the input, unless the same was found before.
-    pub(crate) fn add(&mut self, folder: &str, input: &[u8], why: &str) {
-        // The same mistake has the same first line.
-        let line = why.lines().next().unwrap_or_default().to_owned();
-        if self.said.contains(&line) {
+    /// Says what was found and keeps the input, unless something of the same kind was found before.
+    pub(crate) fn add(&mut self, folder: &str, input: &[u8], kind: String, why: &str) {
+        if self.said.contains(&kind) {
             return;
         }
-        self.said.push(line);
+        self.said.push(kind);
         println!("FOUND {why}\n  in {}", save(folder, input));
     }
 

@@ -118,7 +118,9 @@ impl Work {
             Err(_) => Some(last_message()),
         };
         if let Some(why) = why {
-            self.findings.add(kind.folder(), &input, &format!("{kind:?}: {why}"));
+            // The same mistake has the same first line.
+            let first = why.lines().next().unwrap_or_default().to_owned();
+            self.findings.add(kind.folder(), &input, first, &format!("{kind:?}: {why}"));
         }
         Ok(())
     }
@@ -142,8 +144,10 @@ impl Work {
         }
         if let Err(why) = outcome {
             let (text, small) = differential::report(seed, options, way, &why);
-            let file = small.map_or_else(|| text.clone(), |small| small.text());
-            self.findings.add("graphs", file.as_bytes(), &text);
+            let file = small.as_ref().map_or_else(|| text.clone(), |small| small.text());
+            // The same mistake shrinks to the same primitives.
+            let kind = format!("{:?}", differential::uses(&small.map_or(graph, |small| small.graph)));
+            self.findings.add("graphs", file.as_bytes(), kind, &text);
         }
         Ok(())
     }

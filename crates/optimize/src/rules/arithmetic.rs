@@ -31,7 +31,10 @@ pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
         },
         (Prim::Abs(_), [x]) => match scene.definition(x) {
             Some(Equation { prim: Prim::Abs(_), .. }) => same(x),
-            Some(Equation { prim: Prim::Neg(_), inputs, .. }) => apply(Abs {}, &[&inputs[0]]),
+            // Of unsigned integers the magnitude is the number itself, and its negative wraps.
+            Some(Equation { prim: Prim::Neg(_), inputs, .. }) if dtype.is_signed() => {
+                apply(Abs {}, &[&inputs[0]])
+            }
             _ => None,
         },
         (Prim::Floor(_) | Prim::Ceil(_), [x]) => match scene.definition(x) {
@@ -122,6 +125,26 @@ mod tests {
                 %3: f32[2] = mul %0, 0.0:f32[2]
                 %4: f32[2] = sub %0, %0
                 return %1, %2, %3, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn negative_unsigned_integers_wrap() {
+        check(
+            simplify,
+            "(%0: u8[2], %1: i64[2]) -> (u8[2], i64[2])",
+            "%2: u8[2] = neg %0
+            %3: u8[2] = abs %2
+            %4: i64[2] = neg %1
+            %5: i64[2] = abs %4
+            return %3, %5",
+            expect![[r#"
+                %2: u8[2] = neg %0
+                %3: u8[2] = abs %2
+                %4: i64[2] = neg %1
+                %5: i64[2] = abs %1
+                return %3, %5
             "#]],
         );
     }
