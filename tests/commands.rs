@@ -98,7 +98,7 @@ fn run_verify_error(_: &str, body: &str) -> Result<String, String> {
 
 /// `eval`: the results of the calls that stand in the text as `// run @f(f32[2]{1.0,2.0})`.
 fn run_eval(_: &str, body: &str) -> Result<String, String> {
-    each_call(body, |graph, inputs| eval(graph, inputs))
+    each_call(body, eval)
 }
 
 /// `run`: the same from machine code.

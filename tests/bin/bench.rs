@@ -28,11 +28,13 @@ jit! {
     }
 }
 
+type Work<'a> = Box<dyn FnMut() + 'a>;
+
 /// One row: a name, what is measured, and optionally what it is compared with.
 struct Row<'a> {
     name: &'static str,
-    run: Box<dyn FnMut() + 'a>,
-    against: Option<(&'static str, Box<dyn FnMut() + 'a>)>,
+    run: Work<'a>,
+    against: Option<(&'static str, Work<'a>)>,
 }
 
 fn main() {
@@ -71,7 +73,7 @@ fn show(seconds: f64) -> String {
 }
 
 fn measure(mut row: Row<'_>) {
-    let mut idle: Box<dyn FnMut()> = Box::new(|| {});
+    let mut idle: Work<'_> = Box::new(|| {});
     (row.run)();
     if let Some((_, other)) = &mut row.against {
         other();

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use tests::differential::{self, WAYS};
+use tests::differential::{self, Seeded, WAYS};
 use tests::generate::{Options, graph_with};
 use tests::readers::{Kind, Mutator};
 use tracewell_array::DType;
@@ -144,10 +144,10 @@ impl Work {
         }
         if let Err(why) = outcome {
             let (text, small) = differential::report(seed, options, way, &why);
-            let file = small.as_ref().map_or_else(|| text.clone(), |small| small.text());
+            let kept = small.unwrap_or(Seeded { graph, seed, extreme: options.extreme });
             // The same mistake shrinks to the same primitives.
-            let kind = format!("{:?}", differential::uses(&small.map_or(graph, |small| small.graph)));
-            self.findings.add("graphs", file.as_bytes(), kind, &text);
+            let kind = format!("{:?}", differential::uses(&kept.graph));
+            self.findings.add("graphs", kept.text().as_bytes(), kind, &text);
         }
         Ok(())
     }
