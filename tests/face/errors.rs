@@ -138,3 +138,58 @@ fn a_tracer_prints_its_type_and_argument() {
     .call(&(Array::zeros([3], F32), Array::zeros([2], F64)));
     expect!["Traced<f64[2]> for x.1 / Traced<f32[3]> from here"].assert_eq(&seen.into_inner().unwrap());
 }
+
+#[test]
+fn a_primitive_without_a_derivative_names_the_line_that_used_it() {
+    use tracewell::primitive::{
+        ArrayType, Atom, Batched, Cx, Data, Example, Jvp, Lowering, Operand, Prim, Primitive, RuleError,
+        TypeError, bind, params,
+    };
+    params! {
+        /// `steps x`: the elements, without a derivative.
+        pub struct Steps {}
+    }
+    impl Primitive for Steps {
+        fn name(&self) -> &str {
+            "test::steps"
+        }
+        fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
+            Ok(inputs.to_vec())
+        }
+        fn eval(&self, inputs: &[Data]) -> Result<Vec<Data>, String> {
+            Ok(inputs.to_vec())
+        }
+        fn jvp(&self, _: &mut Cx<'_>, _: &[Atom], _: &[Option<Atom>]) -> Result<Jvp, RuleError> {
+            Err(RuleError::not_differentiable("test::steps", "it is made of steps"))
+        }
+        fn transpose(
+            &self,
+            _: &mut Cx<'_>,
+            _: &[Operand],
+            _: &[Option<Atom>],
+        ) -> Result<Vec<Option<Atom>>, RuleError> {
+            Err(RuleError::not_linear("test::steps"))
+        }
+        fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
+            Ok(vec![Batched::yes(cx.bind(Prim::custom(self.clone()), &[&operands[0].atom])?)])
+        }
+        fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+            Ok(Lowering::map(|_, x| x[0]))
+        }
+        fn examples() -> Vec<Example> {
+            Vec::new()
+        }
+    }
+    let line = line!() + 2;
+    let f = |x: &Array| -> Result<Array> {
+        let y = bind(Steps {}, &[x]);
+        Ok(y.sum())
+    };
+    let error = grad(f)(&Array::zeros([2], F32)).err().unwrap();
+    assert_eq!(error.location().unwrap().line, line, "{error}");
+    expect![[r#"
+        `test::steps` has no derivative: it is made of steps
+          --> here, while tracing a closure (here) for grad
+          help: use `stop_gradient` on its operands to hold them constant"#]]
+    .assert_eq(&without_lines(&error.to_string()));
+}

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::graph::Location;
+
 /// Operands that a primitive is not defined on. The user's mistake; the text names both types.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeError {
@@ -22,6 +24,8 @@ pub enum RuleError {
         primitive: String,
         /// Why, in one clause.
         why: String,
+        /// The line that used it, where a walk knows it.
+        location: Option<Box<Location>>,
     },
     /// A transposition was asked of something that is not linear: a bug of the rule that produced it.
     NotLinear {
@@ -47,7 +51,19 @@ impl TypeError {
 impl RuleError {
     /// The primitive says that it has no derivative.
     pub fn not_differentiable(primitive: &str, why: &str) -> RuleError {
-        RuleError::NotDifferentiable { primitive: primitive.to_string(), why: why.to_string() }
+        RuleError::NotDifferentiable {
+            primitive: primitive.to_string(),
+            why: why.to_string(),
+            location: None,
+        }
+    }
+
+    /// Adds the line of the equation whose rule refused, unless an inner one is known.
+    pub fn at(mut self, line: &Option<Location>) -> RuleError {
+        if let RuleError::NotDifferentiable { location: location @ None, .. } = &mut self {
+            *location = line.clone().map(Box::new);
+        }
+        self
     }
 
     /// A transposition was asked of something that is not linear.
@@ -74,7 +90,7 @@ impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RuleError::Type(error) => write!(f, "{error}"),
-            RuleError::NotDifferentiable { primitive, why } => {
+            RuleError::NotDifferentiable { primitive, why, .. } => {
                 write!(f, "`{primitive}` has no derivative: {why}")
             }
             RuleError::NotLinear { primitive } => {

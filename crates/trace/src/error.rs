@@ -46,6 +46,7 @@ struct Parts {
     location: Option<Location>,
     context: Vec<Context>,
     help: Vec<String>,
+    raised: bool,
 }
 
 /// One step of the way to an error.
@@ -68,6 +69,7 @@ impl Error {
             location: None,
             context: Vec::new(),
             help: Vec::new(),
+            raised: false,
         }))
     }
 
@@ -89,12 +91,16 @@ impl Error {
         self
     }
 
-    /// Sets the way to it, innermost first, unless it is known already.
+    /// Sets the way to it, innermost first. From now on it counts as raised.
     pub(crate) fn through(mut self, context: Vec<Context>) -> Error {
-        if self.0.context.is_empty() {
-            self.0.context = context;
-        }
+        self.0.context = context;
+        self.0.raised = true;
         self
+    }
+
+    /// Whether observers have seen it and its place is complete.
+    pub fn is_raised(&self) -> bool {
+        self.0.raised
     }
 
     /// What kind of mistake it is.

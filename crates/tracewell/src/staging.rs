@@ -131,7 +131,7 @@ pub(crate) fn enter<R: Outcome, U: Tree>(
     }
     let result = boundary(api, name, location, || match inside() {
         // An error that came back by `?` has not been raised yet; observers must see it before it leaves.
-        Err(Failure::Ours(error)) if error.location().is_none() => tracewell_trace::raise(error, location),
+        Err(Failure::Ours(error)) if !error.is_raised() => tracewell_trace::raise(error, location),
         other => other,
     });
     let result = result.unwrap_or_else(|raised| Err(Failure::Ours(raised)));

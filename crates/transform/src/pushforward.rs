@@ -69,7 +69,8 @@ pub(crate) fn pushforward(
 
         let prim = &equation.prim;
         let mut cx = Cx::new(&mut builder, &GraphWalks, linearizing);
-        let jvp = prim.rules().jvp(&mut cx, &primals_in, &tangents_in)?;
+        let jvp =
+            prim.rules().jvp(&mut cx, &primals_in, &tangents_in).map_err(|e| e.at(&equation.location))?;
         check_count(prim, "jvp", jvp.primals.len(), equation.outputs.len())?;
         check_count(prim, "jvp", jvp.tangents.len(), equation.outputs.len())?;
         for ((&var, primal), tangent) in equation.outputs.iter().zip(jvp.primals).zip(jvp.tangents) {

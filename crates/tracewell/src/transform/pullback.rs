@@ -107,8 +107,13 @@ pub(crate) fn rule(error: tracewell_graph::RuleError) -> Error {
     use tracewell_graph::RuleError;
     match error {
         RuleError::Type(error) => error.into(),
-        RuleError::NotDifferentiable { .. } => {
-            Error::new(ErrorKind::NotDifferentiable, error.to_string()).help("use `stop_gradient` around it")
+        RuleError::NotDifferentiable { ref location, .. } => {
+            let made = Error::new(ErrorKind::NotDifferentiable, error.to_string());
+            let made = made.help("use `stop_gradient` on its operands to hold them constant");
+            match location {
+                Some(location) => made.at((**location).clone()),
+                None => made,
+            }
         }
         RuleError::NotLinear { .. } | RuleError::Unsupported { .. } => Error::bug(error),
     }
