@@ -102,8 +102,8 @@ fn random_graphs_are_well_conditioned() {
     for seed in 0..GRAPHS {
         let (graph, inputs) = generate::graph_with(seed, options(seed));
         let expected = eval(&graph, &inputs).unwrap();
-        for mut noise in 1..4 {
-            let found = generate::eval_roughly(&graph, &inputs, &mut noise);
+        for noise in 1..4 {
+            let found = generate::eval_roughly(&graph, &inputs, noise);
             if let Err(error) = generate::agree(&graph, &found, &expected) {
                 disagree.push(format!("seed {seed}: {error}"));
             }

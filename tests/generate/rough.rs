@@ -1,10 +1,18 @@
 //! Evaluation in which every step is rounded a little differently: what an honest other way to run a graph may give.
 
 use tracewell_array::{DType, Literal, Tensor};
-use tracewell_graph::{ArrayType, Atom, Graph, Lowering};
+use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
+use tracewell_kernel::{Combine, scalar};
 
-/// Evaluates with every computed float off by a unit or two in its last place, up or down as the noise says.
-pub fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: &mut u64) -> Vec<Tensor> {
+use super::Rng;
+
+/// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
+/// order, rounded at each step, as the noise says.
+pub fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: u64) -> Vec<Tensor> {
+    roughly(graph, inputs, &mut Rng::new(noise))
+}
+
+fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     let mut values: Vec<Tensor> = inputs.to_vec();
     let value = |values: &[Tensor], atom: &Atom| match atom {
         Atom::Var(var) => values[var.0 as usize].clone(),
@@ -12,29 +20,65 @@ pub fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: &mut u64) -> Vec<Te
     };
     for equation in &graph.equations {
         let operands: Vec<Tensor> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
-        let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
-        let results = equation.prim.rules().eval(&operands).expect("well-typed");
-        let lowering = equation.prim.rules().lower(&types(&operands), &types(&results));
-        if let Ok(Lowering::Graph(inner)) = lowering {
-            values.extend(eval_roughly(&inner, &operands, noise));
-            continue;
-        }
-        let exact = matches!(lowering, Ok(Lowering::View(_) | Lowering::Constant(_)));
-        let moved = |result: Tensor| {
-            if exact || !result.dtype().is_float() { result } else { shake(&result, noise) }
-        };
-        values.extend(results.into_iter().map(moved));
+        values.extend(apply(&equation.prim, &operands, rng));
     }
     graph.outputs.iter().map(|atom| value(&values, atom)).collect()
 }
 
-fn shake(tensor: &Tensor, noise: &mut u64) -> Tensor {
+fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
+    let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
+    let results = prim.rules().eval(operands).expect("well-typed");
+    match prim.rules().lower(&types(operands), &types(&results)) {
+        Ok(Lowering::Graph(inner)) => roughly(&inner, operands, rng),
+        Ok(Lowering::View(_) | Lowering::Constant(_)) => results,
+        _ if !results.iter().all(|result| result.dtype().is_float()) => results,
+        Ok(Lowering::Reduce { combine, axes }) => {
+            vec![reduce(combine, &axes, &operands[0], &results[0], rng)]
+        }
+        Ok(Lowering::Library(_)) => {
+            let sizes = prim.rules().eval(&operands.iter().map(magnitude).collect::<Vec<_>>());
+            let sizes = sizes.expect("as well-typed as before");
+            results.iter().zip(&sizes).map(|(result, size)| shake(result, size, 4.0, rng)).collect()
+        }
+        _ => results.iter().map(|result| shake(result, result, 2.0, rng)).collect(),
+    }
+}
+
+/// The reduction in a random order, each step rounded to the type of the elements.
+fn reduce(combine: Combine, axes: &[usize], x: &Tensor, result: &Tensor, rng: &mut Rng) -> Tensor {
+    let identity = combine.identity(x.dtype()).expect("well-typed");
+    let mut reduced = vec![identity; result.len()];
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    rng.shuffle(&mut order);
+    let strides = x.shape().strides();
+    for from in order {
+        let kept = (0..x.rank()).filter(|axis| !axes.contains(axis));
+        let to = kept.fold(0, |to, axis| {
+            let size = x.shape().size(axis);
+            to * size + from / strides[axis] % size
+        });
+        reduced[to] = scalar::eval(combine.op(), &[reduced[to], x.literal(from)], &[]);
+    }
+    Tensor::from_literals(result.dtype(), result.shape(), &reduced).expect("as many as before")
+}
+
+/// The magnitude of each finite number, and zero for others.
+fn magnitude(tensor: &Tensor) -> Tensor {
+    let size = |x: Literal| if x.as_f64().is_finite() { x.as_f64().abs() } else { 0.0 };
+    let literals: Vec<Literal> =
+        tensor.literals().map(|x| Literal::from_f64(tensor.dtype(), size(x))).collect();
+    Tensor::from_literals(tensor.dtype(), tensor.shape(), &literals).expect("as many as before")
+}
+
+/// Moves each float by up to so many units in the last place of a size. Where that is too large, so was a step on
+/// the way.
+fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) -> Tensor {
     let unit = if tensor.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
-    let mut rough = |x: Literal| {
-        *noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let steps = ((*noise >> 60) % 5) as f64 - 2.0;
-        Literal::from_f64(x.dtype(), x.as_f64() * (1.0 + steps * unit))
+    let moved = |(x, size): (Literal, Literal)| {
+        let step = units * unit * rng.signed_unit();
+        let moved = x.as_f64() + step * size.as_f64();
+        if x.as_f64().is_finite() { Literal::from_f64(x.dtype(), moved) } else { x }
     };
-    let literals: Vec<Literal> = tensor.literals().map(&mut rough).collect();
-    Tensor::from_literals(tensor.dtype(), tensor.shape().clone(), &literals).expect("as many as before")
+    let literals: Vec<Literal> = tensor.literals().zip(sizes.literals()).map(moved).collect();
+    Tensor::from_literals(tensor.dtype(), tensor.shape(), &literals).expect("as many as before")
 }

@@ -1,4 +1,5 @@
-//! The one place that reads environment variables.
+//! The one place of the face that reads environment variables. (`array` reads `TRACEWELL_GUARD`, `runtime`
+//! `TRACEWELL_THREADS`.)
 
 /// `TRACEWELL_CACHE_MIB`: how many MiB each cache (traces, executables) may hold; 512 unless set.
 pub(crate) fn cache_bytes() -> usize {

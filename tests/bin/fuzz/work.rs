@@ -118,8 +118,8 @@ impl Work {
             Err(_) => Some(last_message()),
         };
         if let Some(why) = why {
-            // The same mistake has the same first line.
-            let first = why.lines().next().unwrap_or_default().to_owned();
+            // The same mistake has the same first line, but for places.
+            let first = why.lines().next().unwrap_or_default().replace(|c: char| c.is_ascii_digit(), "");
             self.findings.add(kind.folder(), &input, first, &format!("{kind:?}: {why}"));
         }
         Ok(())

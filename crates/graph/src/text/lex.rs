@@ -116,6 +116,12 @@ impl<'a> Lexer<'a> {
         Ok(token(&rest[..len]))
     }
 
+    /// Whether text in quotes is next.
+    pub(super) fn at_quote(&mut self) -> bool {
+        let start = self.start();
+        self.text[start..].starts_with('"')
+    }
+
     /// Takes everything up to white space: a source location, which follows no other rule.
     pub(super) fn unspaced(&mut self) -> &'a str {
         let start = self.start();

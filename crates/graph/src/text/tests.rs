@@ -50,6 +50,21 @@ fn texts_read_back() {
     same("func @\"\"(%0: u8[0,1000000]) -> (u8[0,1000000], u8[0,1000000]) {\n  return %0, %0\n}\n");
 }
 
+/// Paths follow no rule of tokens.
+#[test]
+fn files_of_locations_read_back() {
+    for file in
+        ["a.rs", ".rs", "../a.rs", "/usr/a.rs", "<anon>", "a b.rs", "//a.rs", "\"", "é.rs", ":", "", "at"]
+    {
+        let mut b = GraphBuilder::new();
+        let x = b.input(ArrayType::new(DType::F32, [])).into();
+        b.at(Some(Location { file: file.to_owned().into(), line: 1, column: 2 }));
+        let y = b.bind1(Neg {}, &[x]).unwrap();
+        let again = read_text(&write_with_locations(&b.finish("f", vec![y]))).unwrap();
+        assert_eq!(again.equations[0].location.as_ref().map(|at| &*at.file), Some(file));
+    }
+}
+
 #[test]
 fn locations_and_large_constants_are_for_some() {
     let mut b = GraphBuilder::new();

@@ -232,7 +232,8 @@ impl<'a> Reader<'a> {
     /// `src/main.rs:10:5`, or `"my src/main.rs":10:5`
     fn location(&mut self) -> Read<Location> {
         let at = self.lexer.start();
-        if let Token::Quoted(_) = self.lexer.peek()? {
+        // Not a look at the next token: a path may begin with what begins none.
+        if self.lexer.at_quote() {
             let file = self.quoted()?.into();
             self.expect(":")?;
             let line = self.number()?;
