@@ -9,7 +9,7 @@ use tracewell_graph::{ArrayType, Example, Prim};
 
 use super::{LAWS, Law, Outcome};
 
-/// Every example is checked on so many draws of inputs. All of it takes a second.
+/// Every example is checked on so many draws of inputs. All of it takes some seconds, most of them to compile.
 const DRAWS: u64 = 4;
 
 /// What is known of one law for one primitive and element type.
