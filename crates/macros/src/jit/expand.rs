@@ -328,15 +328,15 @@ mod tests {
                     __tracewell::Site::new("f", ::core::file!(), ::core::line!(), ::core::column!());
                 let e = ::core::convert::Into::<Scalar>::into(e);
                 let mut __call = __tracewell::Call::new(&__TRACEWELL_SITE);
-                __tracewell::Call::argument(&mut __call, "a", ::core::convert::identity(&a), true);
-                __tracewell::Call::argument(&mut __call, "b", ::core::convert::identity(b), false);
-                __tracewell::Call::argument(&mut __call, "(c , d)", ::core::convert::identity(&__arg2), false);
-                __tracewell::Call::argument(&mut __call, "e", ::core::convert::identity(&e), false);
+                let __given0 = __tracewell::Call::donate(&mut __call, "a", ::core::convert::identity(a));
+                __tracewell::Call::argument(&mut __call, "b", ::core::convert::identity(b));
+                __tracewell::Call::argument(&mut __call, "(c , d)", ::core::convert::identity(&__arg2));
+                __tracewell::Call::argument(&mut __call, "e", ::core::convert::identity(&e));
                 __tracewell::Call::static_argument(&mut __call, "g", ::core::convert::identity(&g));
                 __tracewell::Call::static_argument(&mut __call, "h",
                     ::core::convert::identity(&::std::borrow::ToOwned::to_owned(h)));
                 __tracewell::Call::run(__call, |__inside: &mut __tracewell::Inside| -> Result<T> {
-                    let mut a = __tracewell::Inside::owned(__inside, ::core::convert::identity(&a));
+                    let mut a = __tracewell::Inside::owned(__inside, ::core::convert::identity(&__given0));
                     let __lender1 = __tracewell::Inside::owned(__inside, ::core::convert::identity(b));
                     let b = <[T] as __tracewell::TreeRef>::lend(&__lender1);
                     let (c, d) = __tracewell::Inside::owned(__inside, ::core::convert::identity(&__arg2));
@@ -359,7 +359,7 @@ mod tests {
             }
         )));
         assert!(found.contains("fnf(self,#[cfg(x)]y:&Array)"), "{found}");
-        assert!(found.contains("(&mut__call,\"self\",::core::convert::identity(&self),false)"), "{found}");
+        assert!(found.contains("(&mut__call,\"self\",::core::convert::identity(&self))"), "{found}");
         assert!(found.contains("letmut__self=__tracewell::Inside::owned("), "{found}");
         assert!(found.contains("#[cfg(x)]lety="), "{found}");
         assert!(found.contains("__self.w=1;__self}"), "{found}");
