@@ -16,7 +16,7 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
     for file in &tree.files {
         for place in PLACES {
-            // `network/work/` is no place: a path begins where no name ends.
+            // part of a longer name is no place: a path begins where no name ends.
             let starts = |at: usize| !file.text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '.');
             for (at, _) in file.text.match_indices(place).filter(|(at, _)| starts(*at)) {
                 let message =
