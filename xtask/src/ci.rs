@@ -15,10 +15,8 @@ pub(crate) const VERB: Verb = Verb {
     usage: "",
     about: "Run what every change must pass: formatting, tidy, clippy, all tests",
     details: "\
-Prints the time of each step, and fails if all together take more than 15 minutes on two cores. What
-counts is the work: the smaller of the time on the clock and half the processor time, so that a machine
-busy with other things does not fail a change. The clock starts at TRACEWELL_CI_START (seconds since
-1970), if that is set, so that compiling this tool counts too.
+Prints the time of each step, and fails if all together take more than 15 minutes. The clock starts
+at TRACEWELL_CI_START (seconds since 1970), if that is set, so that compiling this tool counts too.
 ",
     run: ci,
 };
@@ -47,7 +45,7 @@ fn ci(args: Args) -> Result {
     let mut report = vec![format!("  {:<8} {:>8}", "start", show(clock.total()))];
     let mut failed: Vec<&str> = Vec::new();
     for (name, step) in STEPS {
-        if clock.worked() > LIMIT {
+        if clock.total() > LIMIT {
             failed.push(name);
             report.push(format!("  {name:<8} {:>8}  not run: the time is up", "-"));
             continue;
@@ -63,8 +61,7 @@ fn ci(args: Args) -> Result {
         report.push(line);
     }
     println!("\nci: time\n{}\n  {:<8} {:>8}", report.join("\n"), "total", show(clock.total()));
-    println!("  {:<8} {:>8}", "worked", show(clock.worked()));
-    verdict(&failed, clock.worked())
+    verdict(&failed, clock.total())
 }
 
 /// What the whole run means.
@@ -100,25 +97,6 @@ impl Clock {
     fn total(&self) -> Duration {
         self.before + self.began.elapsed()
     }
-
-    /// The time two idle cores would have taken, at most that on the clock.
-    fn worked(&self) -> Duration {
-        let total = self.total();
-        processor_time().map_or(total, |time| total.min(self.before + time / 2))
-    }
-}
-
-/// Processor time of this process and of all it has waited for, where the system tells.
-fn processor_time() -> Option<Duration> {
-    let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    ticks(&text).map(|ticks| Duration::from_millis(ticks * 10))
-}
-
-/// The sum of the four times of a line of `/proc/*/stat`, in hundredths of a second. They are the 14th to 17th
-/// field; the second is in brackets and may hold anything.
-fn ticks(stat: &str) -> Option<u64> {
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    fields.get(11..15)?.iter().map(|field| field.parse::<u64>().ok()).sum()
 }
 
 /// Seconds below a minute, then minutes.
@@ -136,13 +114,6 @@ mod tests {
         assert_eq!(show(Duration::from_millis(1240)), "1.2 s");
         assert_eq!(show(Duration::from_millis(59_990)), "1.0 min");
         assert_eq!(show(LIMIT), "15.0 min");
-    }
-
-    #[test]
-    fn processor_time_is_read_past_any_name() {
-        let line = "7 (a ) b) S 1 7 7 0 -1 4194560 9 8 0 0 100 20 3000 400 20 0 1 0 5 6 7";
-        assert_eq!(ticks(line), Some(3520));
-        assert_eq!(ticks("nothing"), None);
     }
 
     #[test]
