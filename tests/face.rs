@@ -14,6 +14,8 @@ mod donation;
 mod errors;
 #[path = "face/events.rs"]
 mod events;
+#[path = "face/indexing.rs"]
+mod indexing;
 #[path = "face/jit.rs"]
 mod jit;
 #[path = "face/memory.rs"]

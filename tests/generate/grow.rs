@@ -105,11 +105,14 @@ impl<'r> Growth<'r> {
     /// One step in a random direction; `None` if it led nowhere.
     fn step(&mut self) -> Option<()> {
         match self.rng.below(100) {
-            0..52 => self.elementwise(),
-            52..60 => self.example(),
-            60..70 => self.along_axes(),
-            70..76 => self.reshape(),
-            76..82 => self.broadcast(),
+            0..46 => self.elementwise(),
+            46..54 => self.example(),
+            54..63 => self.along_axes(),
+            63..67 => self.reshape(),
+            67..72 => self.broadcast(),
+            72..75 => self.slice(),
+            75..78 => self.pad(),
+            78..82 => self.concatenate(),
             82..89 => self.dot(),
             89..91 => self.constant(),
             91..95 => self.call_new(),

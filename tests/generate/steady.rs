@@ -51,7 +51,7 @@ pub(super) fn apply(
     let moved = match prim.rules().lower(types, results) {
         // What happens inside is rounded too.
         Ok(Lowering::Graph(inner)) => return apply_graph(rng, &inner, operands, extreme),
-        Ok(Lowering::View(_) | Lowering::Constant(_)) => true,
+        Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => true,
         _ => false,
     };
     let coarsest = operands.iter().map(|known| known.tolerance).fold(0.0, f64::max);

@@ -23,7 +23,7 @@ pub use graph::{Atom, Equation, Graph, Location, Splat, Var};
 pub use params::{FromParams, Param, ParamValue, Params};
 pub use prim::Prim;
 pub use primitive::{
-    AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Primitive, View, Walks,
+    AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Piece, Primitive, View, Walks,
 };
 pub use ty::ArrayType;
 pub use verify::{VerifyError, VerifyErrors, verify};

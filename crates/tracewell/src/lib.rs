@@ -37,7 +37,7 @@ mod static_arg;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, Operand, Scalar, select};
+pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
@@ -59,12 +59,12 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Operand, Scalar, select};
+    pub use crate::array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
         DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, hessian, hvp, jacfwd, jacrev,
-        jit, jitted, jvp, linearize, lower, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+        jit, jitted, jvp, linearize, lower, s, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
     };
 }
 

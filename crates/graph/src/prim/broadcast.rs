@@ -4,7 +4,7 @@
 use tracewell_array::{DType, Shape, Tensor};
 
 use super::elementwise::arity;
-use super::shape_rules::read_through;
+use super::shape_rules::{linear_jvp, read_through};
 use super::{ReduceSum, Reshape};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -61,9 +61,7 @@ impl Primitive for Broadcast {
 
     /// Linear.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let y = cx.bind(self.clone(), &[&primals[0]])?;
-        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
-        Ok(Jvp::one(y, dy))
+        linear_jvp(cx, self, primals, tangents)
     }
 
     /// The adjoint of repeating is summing.

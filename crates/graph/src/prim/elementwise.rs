@@ -15,6 +15,8 @@ pub(crate) enum Domain {
     Float,
     /// Floats and integers.
     Number,
+    /// Bools and integers.
+    Bits,
     /// Everything.
     Any,
 }
@@ -24,6 +26,7 @@ impl Domain {
         match self {
             Domain::Float => dtype.is_float(),
             Domain::Number => !dtype.is_bool(),
+            Domain::Bits => !dtype.is_float(),
             Domain::Any => true,
         }
     }
@@ -32,6 +35,7 @@ impl Domain {
         match self {
             Domain::Float => "a float array",
             Domain::Number => "numbers",
+            Domain::Bits => "bools or integers",
             Domain::Any => "any array",
         }
     }

@@ -3,24 +3,31 @@
 //! To add one: `cargo xtask new-primitive name`, fill in the rules (the compiler names what is missing), add
 //! it to the list below. See docs/adding-a-primitive.md.
 
+mod arg_reduce;
 mod binary;
 mod broadcast;
 mod call;
 mod compare;
+mod concatenate;
 mod constant;
 mod convert;
 mod dot_general;
 mod elementwise;
+mod iota;
+mod pad;
 mod permute;
 mod reduce;
 mod reshape;
+mod reverse;
 mod select;
 mod shape_rules;
+mod slice;
 mod unary;
 
 pub use self::{
-    binary::*, broadcast::*, call::*, compare::*, constant::*, convert::*, dot_general::*, permute::*,
-    reduce::*, reshape::*, select::*, unary::*,
+    arg_reduce::*, binary::*, broadcast::*, call::*, compare::*, concatenate::*, constant::*, convert::*,
+    dot_general::*, iota::*, pad::*, permute::*, reduce::*, reshape::*, reverse::*, select::*, slice::*,
+    unary::*,
 };
 
 use std::fmt;
@@ -70,11 +77,12 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Add "add", Broadcast "broadcast", Call "call", Ceil "ceil", Compare "compare",
-    Constant "constant", Convert "convert", Cos "cos", Div "div", DotGeneral "dot_general", Exp "exp",
-    Floor "floor", Log "log", Max "max", Min "min", Mul "mul", Neg "neg", Permute "permute",
+    Abs "abs", Add "add", ArgMax "argmax", ArgMin "argmin", Broadcast "broadcast", Call "call", Ceil "ceil", Compare "compare",
+    Concatenate "concatenate", Constant "constant", Convert "convert", Cos "cos", Div "div", DotGeneral "dot_general", Exp "exp",
+    Floor "floor", Iota "iota", Log "log", Max "max", Min "min", Mul "mul", Neg "neg", Pad "pad", Permute "permute",
+    ReduceAnd "reduce_and", ReduceOr "reduce_or",
     ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceProd "reduce_prod", ReduceSum "reduce_sum",
-    Reshape "reshape", Select "select", Sign "sign", Sin "sin", Sqrt "sqrt",
+    Reshape "reshape", Reverse "reverse", Select "select", Sign "sign", Sin "sin", Slice "slice", Sqrt "sqrt",
     StopGradient "stop_gradient", Sub "sub", Tanh "tanh",
 }
 

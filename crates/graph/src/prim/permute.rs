@@ -3,7 +3,7 @@
 use tracewell_array::{DType, Shape, Tensor};
 
 use super::elementwise::arity;
-use super::shape_rules::read_through;
+use super::shape_rules::{linear_jvp, linear_transpose, read_through};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -71,9 +71,7 @@ impl Primitive for Permute {
 
     /// Linear.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let y = cx.bind(self.clone(), &[&primals[0]])?;
-        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
-        Ok(Jvp::one(y, dy))
+        linear_jvp(cx, self, primals, tangents)
     }
 
     /// The adjoint is the inverse.
@@ -83,10 +81,7 @@ impl Primitive for Permute {
         operands: &[Operand],
         cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        match (&operands[0], &cotangents[0]) {
-            (Operand::Linear(_), Some(ct)) => Ok(vec![Some(cx.bind(self.inverse(), &[ct])?)]),
-            _ => Ok(vec![None]),
-        }
+        linear_transpose(operands, cotangents, |_, ct| cx.bind(self.inverse(), &[ct]))
     }
 
     fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {

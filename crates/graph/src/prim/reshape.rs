@@ -3,6 +3,7 @@
 use tracewell_array::{DType, Shape, Tensor};
 
 use super::elementwise::arity;
+use super::shape_rules::{linear_jvp, linear_transpose};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -45,9 +46,7 @@ impl Primitive for Reshape {
 
     /// Linear.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let y = cx.bind(self.clone(), &[&primals[0]])?;
-        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
-        Ok(Jvp::one(y, dy))
+        linear_jvp(cx, self, primals, tangents)
     }
 
     /// The adjoint of reshaping is reshaping back.
@@ -57,12 +56,7 @@ impl Primitive for Reshape {
         operands: &[Operand],
         cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        match (&operands[0], &cotangents[0]) {
-            (Operand::Linear(ty), Some(ct)) => {
-                Ok(vec![Some(cx.bind(Reshape { shape: ty.shape.clone() }, &[ct])?)])
-            }
-            _ => Ok(vec![None]),
-        }
+        linear_transpose(operands, cotangents, |ty, ct| cx.bind(Reshape { shape: ty.shape.clone() }, &[ct]))
     }
 
     fn batch(&self, cx: &mut Cx<'_>, size: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {

@@ -38,7 +38,8 @@ pub(crate) fn unify<const N: usize>(
     Ok(unified)
 }
 
-fn common_dtype(types: &[ArrayType]) -> (DType, bool) {
+/// The element type of several after promotion, and whether it is weak.
+pub(crate) fn common_dtype(types: &[ArrayType]) -> (DType, bool) {
     let mut all = types.iter().map(|t| (t.dtype, t.weak));
     let first = all.next().unwrap_or((DType::F32, true));
     all.fold(first, |(d, w), (e, v)| promote(d, w, e, v))

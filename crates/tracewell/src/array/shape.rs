@@ -54,17 +54,7 @@ impl Array {
     /// With a new axis of size 1 at this place; negative places count from the back of the result.
     #[track_caller]
     pub fn expand(&self, axis: isize) -> Array {
-        let location = Location::caller();
-        let rank = self.rank() as isize + 1;
-        let at = if axis < 0 { axis + rank } else { axis };
-        let at = if (0..rank).contains(&at) {
-            Ok(at as usize)
-        } else {
-            let message = format!("axis {axis} is out of range for {} with one axis more", self.ty());
-            Err(Error::new(ErrorKind::Index, message))
-        };
-        let shape = self.shape().insert(or_raise(at, &location), 1);
-        apply(Reshape { shape }, &[self.value().clone()], &location)
+        self.expand_at(axis, &Location::caller())
     }
 
     /// Without an axis, which must be of size 1.
