@@ -24,6 +24,8 @@ mod memory;
 mod primitives;
 #[path = "face/threads.rs"]
 mod threads;
+#[path = "face/tour.rs"]
+mod tour;
 #[path = "face/transforms.rs"]
 mod transforms;
 

@@ -28,7 +28,7 @@ static EXAMPLES: LazyLock<Vec<Vec<Example>>> = LazyLock::new(|| {
 
 impl Growth<'_> {
     /// Adds an equation, if its types are right and its results are fit.
-    fn bind(&mut self, prim: impl Into<Prim>, operands: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn bind(&mut self, prim: impl Into<Prim>, operands: &[Value]) -> Option<Vec<Value>> {
         let prim = prim.into();
         let types: Vec<ArrayType> = operands.iter().map(|value| value.ty.clone()).collect();
         let results = prim.rules().type_rule(&types).ok()?;

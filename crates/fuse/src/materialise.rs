@@ -289,7 +289,10 @@ impl Walk<'_> {
     fn host(&mut self, id: Id, node: &Node) -> Option<usize> {
         let needs_it = |this: &Self, k: usize| {
             let cluster = &this.clusters[k];
-            cluster.wanted.get(&id).is_some_and(|at| at.as_slice() == std::slice::from_ref(&cluster.here))
+            // All of it: a part of an array is at the same position as the whole.
+            let is_whole = cluster.len == node.len();
+            let is_here = |at: &SmallVec<[Affine; 1]>| at.as_slice() == std::slice::from_ref(&cluster.here);
+            is_whole && cluster.wanted.get(&id).is_some_and(is_here)
         };
         let mut candidates: Vec<usize> =
             self.readers[id].iter().copied().filter(|&k| needs_it(self, k)).collect();

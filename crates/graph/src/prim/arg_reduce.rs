@@ -18,9 +18,9 @@ use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
 use crate::ty::ArrayType;
 
 macro_rules! arg_reductions {
-    ($($(#[$doc:meta])* $Name:ident $name:literal $Reduce:ident beats $beats:tt;)*) => {$(
+    ($($(#[doc = $doc:literal])* $Name:ident $name:literal $Reduce:ident beats $beats:tt;)*) => {$(
         params! {
-            $(#[$doc])*
+            $(#[doc = $doc])*
             pub struct $Name {
                 /// The axis that disappears; not empty.
                 axis: usize,

@@ -29,10 +29,10 @@ type SlopeFn = fn(&mut Cx<'_>, &Atom, &Atom, &Atom) -> Result<Slope, RuleError>;
 type Adjoint = fn(&mut Cx<'_>, ct: &Atom, other: Option<&Atom>) -> Result<Option<Atom>, RuleError>;
 
 macro_rules! binary {
-    ($($(#[$doc:meta])* $Name:ident $name:literal
+    ($($(#[doc = $doc:literal])* $Name:ident $name:literal
         real $real:expr, int $int:expr, lower $lower:expr,
         slopes $left:expr, $right:expr, adjoint $adjoint_left:expr, $adjoint_right:expr;)*) => {$(
-        params! { $(#[$doc])* pub struct $Name {} }
+        params! { $(#[doc = $doc])* pub struct $Name {} }
 
         impl Primitive for $Name {
             fn name(&self) -> &str { $name }

@@ -64,6 +64,9 @@ macro_rules! primitives {
                 }
             }
 
+            /// The names of the built-in primitives with what each computes, in words.
+            pub const DOCS: &'static [(&'static str, &'static str)] = &[$(($name, $Variant::DOC)),*];
+
             /// Uses of every built-in primitive, for the laws.
             pub fn examples() -> Vec<Example> {
                 let mut all = Vec::new();

@@ -19,10 +19,10 @@ use crate::ty::ArrayType;
 type TangentFn = fn(&mut Cx<'_>, axes: &[usize], x: &Atom, dx: &Atom, y: &Atom) -> Result<Atom, RuleError>;
 
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $Name:ident $name:literal $domain:ident $combine:ident
+    ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident $combine:ident
         real $real:expr, int $int:expr, linear $linear:literal, tangent $tangent:expr;)*) => {$(
         params! {
-            $(#[$doc])*
+            $(#[doc = $doc])*
             pub struct $Name {
                 /// The axes that disappear, ascending.
                 axes: Vec<usize>,

@@ -23,9 +23,9 @@ enum Slope {
 
 /// One line a function: its meaning for reals and integers, its expansion, its derivative.
 macro_rules! unary {
-    ($($(#[$doc:meta])* $Name:ident $name:literal $domain:ident
+    ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident
         real $real:expr, int $int:expr, lower $lower:expr, slope $slope:expr;)*) => {$(
-        params! { $(#[$doc])* pub struct $Name {} }
+        params! { $(#[doc = $doc])* pub struct $Name {} }
 
         impl Primitive for $Name {
             fn name(&self) -> &str { $name }
