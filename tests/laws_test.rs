@@ -1,5 +1,8 @@
 //! Every law holds of every example of every primitive; and a primitive that breaks one is caught.
 
+#[path = "edges.rs"]
+mod edges;
+
 use tests::laws::{self, LAWS, Outcome};
 use tracewell_array::{DType, Tensor};
 use tracewell_graph::prim::{Abs, Add, Neg};

@@ -4,23 +4,32 @@
 //! it to the list below. See docs/adding-a-primitive.md.
 
 mod binary;
+mod bitcast;
+mod bitwise;
 mod broadcast;
 mod call;
+mod clamp;
 mod compare;
 mod constant;
 mod convert;
 mod dot_general;
 mod elementwise;
+mod integer_pow;
+mod is_finite;
+mod nextafter;
 mod permute;
 mod reduce;
+mod reference;
 mod reshape;
+mod round;
 mod select;
 mod shape_rules;
 mod unary;
 
 pub use self::{
-    binary::*, broadcast::*, call::*, compare::*, constant::*, convert::*, dot_general::*, permute::*,
-    reduce::*, reshape::*, select::*, unary::*,
+    binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, clamp::*, compare::*, constant::*, convert::*,
+    dot_general::*, integer_pow::*, is_finite::*, nextafter::*, permute::*, reduce::*, reshape::*, round::*,
+    select::*, unary::*,
 };
 
 use std::fmt;
@@ -70,12 +79,19 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Add "add", Broadcast "broadcast", Call "call", Ceil "ceil", Compare "compare",
-    Constant "constant", Convert "convert", Cos "cos", Div "div", DotGeneral "dot_general", Exp "exp",
-    Floor "floor", Log "log", Max "max", Min "min", Mul "mul", Neg "neg", Permute "permute",
-    ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceProd "reduce_prod", ReduceSum "reduce_sum",
-    Reshape "reshape", Select "select", Sign "sign", Sin "sin", Sqrt "sqrt",
-    StopGradient "stop_gradient", Sub "sub", Tanh "tanh",
+    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", Asin "asin", Asinh "asinh", Atan "atan",
+    Atan2 "atan2", Atanh "atanh", Bitcast "bitcast", Broadcast "broadcast", Call "call", Cbrt "cbrt",
+    Ceil "ceil", Clamp "clamp", Clz "clz", Compare "compare", Constant "constant", Convert "convert", Cos "cos",
+    Cosh "cosh", Digamma "digamma", Div "div", DotGeneral "dot_general", Erf "erf", ErfInv "erf_inv",
+    Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1", Floor "floor", IntegerPow "integer_pow",
+    IsFinite "is_finite", Lgamma "lgamma", Log "log", Log10 "log10", Log1p "log1p", Log2 "log2",
+    Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg", Nextafter "nextafter", Not "not", Or "or",
+    Permute "permute", PopulationCount "population_count", Pow "pow", ReduceMax "reduce_max",
+    ReduceMin "reduce_min", ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape",
+    Round "round", Rsqrt "rsqrt", Select "select", ShiftLeft "shift_left",
+    ShiftRightArithmetic "shift_right_arithmetic", ShiftRightLogical "shift_right_logical", Sign "sign",
+    Sin "sin", Sinh "sinh", Sqrt "sqrt", StopGradient "stop_gradient", Sub "sub", Tan "tan", Tanh "tanh",
+    Trigamma "trigamma", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.
