@@ -10,6 +10,8 @@ mod arrays;
 mod cache;
 #[path = "face/donation.rs"]
 mod donation;
+#[path = "face/elementwise.rs"]
+mod elementwise;
 #[path = "face/errors.rs"]
 mod errors;
 #[path = "face/events.rs"]

@@ -1,5 +1,8 @@
 //! Every law holds of every example of every primitive; and a primitive that breaks one is caught.
 
+#[path = "edges.rs"]
+mod edges;
+
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use tests::laws::{self, LAWS, Outcome};
@@ -137,9 +140,10 @@ fn the_same_have_no_derivative_as_in_jax() {
         Prim::NAMES.iter().copied().filter(is_it).collect()
     };
     // In `lax`: `ad.defjvp_zero`, or a function with a derivative of zero.
-    assert_eq!(of_kind("zero"), ["ceil", "floor", "sign", "stop_gradient"]);
-    // In `lax`: no rule, so that differentiating is an error.
-    assert_eq!(of_kind("none"), [""; 0]);
+    assert_eq!(of_kind("zero"), ["ceil", "floor", "round", "sign", "stop_gradient"]);
+    // In `lax`: no rule, so that differentiating is an error. The derivative of `trigamma` there is that of
+    // `polygamma`, of which it is a case; ours has none yet (docs/limits.md).
+    assert_eq!(of_kind("none"), ["nextafter", "trigamma"]);
 }
 
 /// The page of primitives says what the primitives say.

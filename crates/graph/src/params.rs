@@ -117,6 +117,15 @@ impl Param for usize {
     }
 }
 
+impl Param for i32 {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Int(i64::from(*self))
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        i64::from_value(value)?.try_into().ok()
+    }
+}
+
 impl Param for Vec<usize> {
     fn to_value(&self) -> ParamValue {
         ParamValue::Ints(self.iter().map(|&i| i as i64).collect())

@@ -13,10 +13,12 @@ use crate::ty::ArrayType;
 pub(crate) enum Domain {
     /// Floats.
     Float,
+    /// Integers.
+    Integer,
+    /// Integers and bools.
+    Bits,
     /// Floats and integers.
     Number,
-    /// Bools and integers.
-    Bits,
     /// Everything.
     Any,
 }
@@ -25,8 +27,9 @@ impl Domain {
     pub(crate) fn holds(self, dtype: DType) -> bool {
         match self {
             Domain::Float => dtype.is_float(),
-            Domain::Number => !dtype.is_bool(),
+            Domain::Integer => dtype.is_integer(),
             Domain::Bits => !dtype.is_float(),
+            Domain::Number => !dtype.is_bool(),
             Domain::Any => true,
         }
     }
@@ -34,9 +37,19 @@ impl Domain {
     fn describe(self) -> &'static str {
         match self {
             Domain::Float => "a float array",
+            Domain::Integer => "integers",
+            Domain::Bits => "integers or bools",
             Domain::Number => "numbers",
-            Domain::Bits => "bools or integers",
             Domain::Any => "any array",
+        }
+    }
+
+    fn way_out(self) -> &'static str {
+        match self {
+            Domain::Float => "; `.convert(F32)` first",
+            Domain::Integer => "; `.convert(I32)` first",
+            Domain::Bits => "; `.convert(I32)` first, or compare: `x.gt(0.0)`",
+            Domain::Number | Domain::Any => "",
         }
     }
 }
@@ -50,10 +63,9 @@ pub(crate) fn same_type(name: &str, domain: Domain, inputs: &[ArrayType]) -> Res
         }
     }
     if !domain.holds(first.dtype) {
-        let way_out = if domain == Domain::Float { "; `.convert(F32)` first" } else { "" };
         return Err(TypeError::new(
             name,
-            format!("`{name}` expects {}, found {first}{way_out}", domain.describe()),
+            format!("`{name}` expects {}, found {first}{}", domain.describe(), domain.way_out()),
         ));
     }
     Ok(ArrayType { weak: inputs.iter().all(|t| t.weak), ..first.clone() })

@@ -5,28 +5,37 @@
 
 mod arg_reduce;
 mod binary;
+mod bitcast;
+mod bitwise;
 mod broadcast;
 mod call;
+mod clamp;
 mod compare;
 mod concatenate;
 mod constant;
 mod convert;
 mod dot_general;
 mod elementwise;
+mod integer_pow;
 mod iota;
+mod is_finite;
+mod nextafter;
 mod pad;
 mod permute;
 mod reduce;
+mod reference;
 mod reshape;
 mod reverse;
+mod round;
 mod select;
 mod shape_rules;
 mod slice;
 mod unary;
 
 pub use self::{
-    arg_reduce::*, binary::*, broadcast::*, call::*, compare::*, concatenate::*, constant::*, convert::*,
-    dot_general::*, iota::*, pad::*, permute::*, reduce::*, reshape::*, reverse::*, select::*, slice::*,
+    arg_reduce::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, clamp::*, compare::*,
+    concatenate::*, constant::*, convert::*, dot_general::*, integer_pow::*, iota::*, is_finite::*,
+    nextafter::*, pad::*, permute::*, reduce::*, reshape::*, reverse::*, round::*, select::*, slice::*,
     unary::*,
 };
 
@@ -80,13 +89,19 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Add "add", ArgMax "argmax", ArgMin "argmin", Broadcast "broadcast", Call "call", Ceil "ceil", Compare "compare",
-    Concatenate "concatenate", Constant "constant", Convert "convert", Cos "cos", Div "div", DotGeneral "dot_general", Exp "exp",
-    Floor "floor", Iota "iota", Log "log", Max "max", Min "min", Mul "mul", Neg "neg", Pad "pad", Permute "permute",
-    ReduceAnd "reduce_and", ReduceOr "reduce_or",
-    ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceProd "reduce_prod", ReduceSum "reduce_sum",
-    Reshape "reshape", Reverse "reverse", Select "select", Sign "sign", Sin "sin", Slice "slice", Sqrt "sqrt",
-    StopGradient "stop_gradient", Sub "sub", Tanh "tanh",
+    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
+    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Bitcast "bitcast", Broadcast "broadcast", Call "call",
+    Cbrt "cbrt", Ceil "ceil", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
+    Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", Digamma "digamma", Div "div",
+    DotGeneral "dot_general", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
+    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", Log "log",
+    Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
+    Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
+    Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
+    ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
+    Rsqrt "rsqrt", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
+    ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
+    StopGradient "stop_gradient", Sub "sub", Tan "tan", Tanh "tanh", Trigamma "trigamma", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.
