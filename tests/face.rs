@@ -18,6 +18,8 @@ mod events;
 mod jit;
 #[path = "face/memory.rs"]
 mod memory;
+#[path = "errors/mod.rs"]
+mod mistakes;
 #[path = "face/primitives.rs"]
 mod primitives;
 #[path = "face/threads.rs"]

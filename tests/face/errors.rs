@@ -58,11 +58,12 @@ fn the_value_of_an_abstract_tracer() {
         |x| Ok(if x.sum().item::<f32>() > 0.0 { x.sin() } else { x.cos() }),
         Array::zeros([3], F32),
         expect![[r#"
-            `item()` asked for the value of Traced<f32[]>, which is not known while a closure given to `jit` (here) is traced for jit
+            `item()` asked for the value of a traced f32[], which is not known while tracing for jit
               --> here, while tracing a closure (here) for jit
-              help: it was made at here and depends on `x`
+              note: it depends on the argument `x` by these lines
+                    here (reduce_sum)
               help: to choose by value inside a traced function use `select`
-              help: to keep a Rust `if`, mark the argument `#[static_arg]`, or move the `if` outside"#]],
+              help: to keep a Rust `if`, mark the argument it depends on `#[static_arg]`, or move the `if` outside"#]],
     );
 }
 
@@ -77,9 +78,9 @@ fn a_leaked_tracer() {
     let leaked = kept.into_inner().unwrap().unwrap();
     let panic = std::panic::catch_unwind(|| &leaked + 1.0).unwrap_err();
     expect![[r#"
-        Traced<f32[3]> from here was used after the trace of a closure given to `jit` (here) had ended
+        a traced f32[3] was used after its trace had ended
           --> here
-          help: it was made at here
+          note: it was made at here, while tracing a closure (here) for jit
           help: return the array from the traced function instead of storing it outside"#]]
     .assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
 }
@@ -94,7 +95,8 @@ fn an_inner_function_names_the_whole_way() {
         Array::zeros([4, 3], F32),
         expect![[r#"
             cannot take the product of f32[4,3] and f32[7,2]: contracted axis 1 is 3 and axis 0 is 7
-              --> here, while tracing `model` (here) for jit, called from a closure (here) for grad, called from a closure (here) for jit"#]],
+              --> here, while tracing `model` (here) for jit, called from a closure (here) for grad, called from a closure (here) for jit
+              help: sizes along which products are summed are equal; `.t()` reverses the axes"#]],
     );
 }
 
@@ -108,7 +110,7 @@ fn a_gradient_by_an_integer() {
     .unwrap();
     expect![[r#"
         `grad` by `x.1`, which is i32[2]: only floats have derivatives
-          --> here, while tracing a closure (here) for grad
+          --> here, while tracing a closure for grad
           help: capture it in the closure instead, or `convert` it to a float"#]]
     .assert_eq(&without_lines(&error.to_string()));
 }

@@ -1,8 +1,11 @@
 //! Asking for data on a user's behalf: allowed for known and concrete values, a teaching error for abstract ones.
 
-use tracewell_array::Tensor;
-use tracewell_graph::Location;
+use std::collections::BTreeSet;
 
+use tracewell_array::Tensor;
+use tracewell_graph::{Location, Var};
+
+use crate::api::Api;
 use crate::error::{Error, ErrorKind};
 use crate::frame::{Frame, current, leaked};
 use crate::observe::{Event, notify};
@@ -26,47 +29,93 @@ pub fn ask(value: &Value, what: &str, location: &Location) -> Result<Tensor, Err
     Ok(data.clone())
 }
 
-/// The error for asking an abstract tracer: the argument it came from, and the ways out.
+/// The error for asking an abstract tracer: the arguments it depends on and by which lines, and the ways out.
 fn abstract_value(tracer: &Tracer, what: &str) -> Error {
-    let frame = tracer.frame();
-    let origin = match frame.argument_name(tracer.var()) {
-        Some(name) => format!("it is the argument `{name}`"),
-        None => {
-            let names = frame.dependencies(tracer.var());
-            let from = if names.is_empty() { "no argument".to_string() } else { quoted(&names) };
-            format!("it was made at {} and depends on {from}", tracer.made())
-        }
+    let api = tracer.frame().hides_values();
+    let message = format!(
+        "`{what}` asked for the value of a traced {}, which is not known while tracing for {}",
+        tracer.ty(),
+        api.name()
+    );
+    let error = Error::new(ErrorKind::AbstractValue, message).note(describe(tracer));
+    if what != "item()" {
+        return error.help("return the array from the traced function and ask outside");
+    }
+    let keep = match api {
+        Api::Jit | Api::Lower => "mark the argument it depends on `#[static_arg]`, or move the `if` outside",
+        Api::Vmap => "call the function in a loop over the examples",
+        _ => "move the `if` outside of the traced function",
     };
-    Error::new(
-        ErrorKind::AbstractValue,
-        format!(
-            "`{what}` asked for the value of Traced<{}>, which is not known while {} is traced for {}",
-            tracer.ty(),
-            frame.describe(),
-            frame.api().name()
-        ),
-    )
-    .help(origin)
-    .help("to choose by value inside a traced function use `select`")
-    .help("to keep a Rust `if`, mark the argument `#[static_arg]`, or move the `if` outside")
+    error
+        .help("to choose by value inside a traced function use `select`")
+        .help(format!("to keep a Rust `if`, {keep}"))
 }
 
-fn quoted(names: &[String]) -> String {
-    let all: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
-    all.join(", ")
+/// How many lines between the arguments and a value are named; those nearest to the value.
+const LINES: usize = 5;
+
+/// Where an abstract value comes from.
+fn describe(tracer: &Tracer) -> String {
+    if let Some(name) = tracer.frame().argument_name(tracer.var()) {
+        return format!("it is the argument `{name}`");
+    }
+    let mut origin = Origin::default();
+    origin.follow(tracer.frame(), tracer.var());
+    let Origin { arguments, lines } = origin;
+    let names: Vec<String> = arguments.iter().map(|name| format!("`{name}`")).collect();
+    let skipped = lines.len().saturating_sub(LINES);
+    let more = if skipped > 0 { format!(" (the last {LINES} of {})", lines.len()) } else { String::new() };
+    let mut text = match names.as_slice() {
+        [] => format!("it depends on no argument and could be made outside; its lines are{more}"),
+        [name] => format!("it depends on the argument {name} by these lines{more}"),
+        names => format!("it depends on the arguments {} by these lines{more}", names.join(", ")),
+    };
+    for (location, primitive) in &lines[skipped..] {
+        text.push_str(&format!("\n{location} ({primitive})"));
+    }
+    text
 }
 
-impl Frame {
-    /// The names of the arguments that a variable depends on.
-    pub fn dependencies(&self, var: tracewell_graph::Var) -> Vec<String> {
-        let recording = self.recording();
-        let mut needed = std::collections::BTreeSet::from([var]);
+/// What a value was made from.
+#[derive(Default)]
+struct Origin {
+    /// The names of the arguments.
+    arguments: Vec<String>,
+    /// The lines between, in the order in which they ran, each once and with the last primitive it bound.
+    lines: Vec<(Location, String)>,
+}
+
+impl Origin {
+    /// Adds what a variable was made from, traces around its own first.
+    fn follow(&mut self, frame: &Frame, var: Var) {
+        let recording = frame.recording();
+        let mut needed = BTreeSet::from([var]);
+        let mut lines: Vec<(Location, String)> = Vec::new();
         for equation in recording.builder.equations().iter().rev() {
-            if equation.outputs.iter().any(|v| needed.contains(v)) {
-                needed.extend(equation.inputs.iter().filter_map(|a| a.var()));
+            if !equation.outputs.iter().any(|v| needed.contains(v)) {
+                continue;
+            }
+            needed.extend(equation.inputs.iter().filter_map(|a| a.var()));
+            // A constant has no line of its own.
+            if let Some(location) = &equation.location
+                && !equation.inputs.is_empty()
+                && lines.iter().all(|(known, _)| known != location)
+            {
+                lines.push((location.clone(), equation.prim.name().to_string()));
             }
         }
-        let of = |(v, name): &(tracewell_graph::Var, String)| needed.contains(v).then(|| name.clone());
-        recording.arguments.iter().filter_map(of).collect()
+        let is_needed = |var: &Var| needed.contains(var);
+        let arguments: Vec<String> =
+            recording.arguments.iter().filter(|(v, _)| is_needed(v)).map(|(_, name)| name.clone()).collect();
+        let captured: Vec<Tracer> =
+            recording.captured.iter().filter(|(_, v)| is_needed(v)).map(|(t, _)| t.clone()).collect();
+        drop(recording);
+        captured.iter().for_each(|tracer| self.follow(tracer.frame(), tracer.var()));
+        for name in arguments {
+            if !self.arguments.contains(&name) {
+                self.arguments.push(name);
+            }
+        }
+        self.lines.extend(lines.into_iter().rev());
     }
 }

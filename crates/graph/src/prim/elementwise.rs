@@ -46,11 +46,9 @@ pub(crate) fn same_type(name: &str, domain: Domain, inputs: &[ArrayType]) -> Res
         }
     }
     if !domain.holds(first.dtype) {
-        let way_out = if domain == Domain::Float { "; `.convert(F32)` first" } else { "" };
-        return Err(TypeError::new(
-            name,
-            format!("`{name}` expects {}, found {first}{way_out}", domain.describe()),
-        ));
+        let message = format!("`{name}` expects {}, found {first}", domain.describe());
+        let dtype = if domain == Domain::Float { "F32" } else { "I32" };
+        return Err(TypeError::new(name, message).help(format!("`.convert({dtype})` first")));
     }
     Ok(ArrayType { weak: inputs.iter().all(|t| t.weak), ..first.clone() })
 }

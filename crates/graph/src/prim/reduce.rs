@@ -130,10 +130,8 @@ fn reduced_type(name: &str, axes: &[usize], x: &ArrayType) -> Result<Vec<ArrayTy
         ));
     }
     if x.dtype.is_bool() {
-        return Err(TypeError::new(
-            name,
-            format!("`{name}` expects numbers, found {x}; `.convert(I32)` first"),
-        ));
+        let message = format!("`{name}` expects numbers, found {x}");
+        return Err(TypeError::new(name, message).help("`.convert(I32)` first"));
     }
     let kept = x.shape.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, n)| n);
     Ok(vec![x.with_shape(kept.collect::<Shape>())])

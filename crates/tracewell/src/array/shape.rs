@@ -45,7 +45,8 @@ impl Array {
             None => Err(Error::new(
                 ErrorKind::Type,
                 format!("cannot broadcast {} to shape {shape}: it has more axes", self.ty()),
-            )),
+            )
+            .help("broadcasting adds and repeats axes; `squeeze`, `reshape` or reduce to lose one")),
         };
         let axes = or_raise(axes, &location);
         apply(Broadcast { shape, axes }, &[self.value().clone()], &location)
@@ -61,7 +62,8 @@ impl Array {
             Ok(at as usize)
         } else {
             let message = format!("axis {axis} is out of range for {} with one axis more", self.ty());
-            Err(Error::new(ErrorKind::Index, message))
+            Err(Error::new(ErrorKind::Index, message)
+                .help(format!("places of the new axis are {}..{rank}", -rank)))
         };
         let shape = self.shape().insert(or_raise(at, &location), 1);
         apply(Reshape { shape }, &[self.value().clone()], &location)
@@ -77,7 +79,8 @@ impl Array {
             n => Err(Error::new(
                 ErrorKind::Index,
                 format!("cannot squeeze axis {axis} of {}: its size is {n}, not 1", self.ty()),
-            )),
+            )
+            .help("reduce along it, as in `sum_axes`, or `reshape` to join it with another")),
         };
         apply(Reshape { shape: or_raise(result, &location) }, &[self.value().clone()], &location)
     }
