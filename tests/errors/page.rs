@@ -76,6 +76,8 @@ impl Mistake {
         };
         let found = found.unwrap_or_else(|| panic!("{}: the wrong program is right", self.name));
         let program = self.program("wrong");
+        assert!(found.contains("--> tests/errors/"), "{}: no line of the program:\n{found}", self.name);
+        assert!(!found.contains("crates/"), "{}: a line of ours:\n{found}", self.name);
         let path = format!("face::mistakes::{}::wrong::", self.name);
         places(&found.replace(&path, ""), &format!("tests/errors/{}.rs", self.name), |line, column| {
             let count = program.text.lines().count();
@@ -143,6 +145,7 @@ fn first_error(errors: &str) -> String {
             shown.push('\n');
         }
     }
+    let shown = shown.trim_end_matches([' ', '|', '\n']);
     let place = shown.lines().find_map(|line| line.trim().strip_prefix("--> ")).expect("a place");
     let file = place.split(':').next().expect("a file").to_string();
     shown.replace(&format!("{file}:"), "src/main.rs:")

@@ -23,6 +23,7 @@ mod cost;
 mod donate;
 mod emit;
 mod error;
+mod fits;
 mod index;
 mod loops;
 mod materialise;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tracewell_array::Tensor;
-use tracewell_graph::{Location, Var};
+use tracewell_graph::{ArrayType, Location, Var};
 
 use crate::api::Api;
 use crate::error::{Error, ErrorKind};
@@ -32,49 +32,33 @@ pub fn ask(value: &Value, what: &str, location: &Location) -> Result<Tensor, Err
 /// The error for asking an abstract tracer: the arguments it depends on and by which lines, and the ways out.
 fn abstract_value(tracer: &Tracer, what: &str) -> Error {
     let api = tracer.frame().hides_values();
+    // A weak type is of no interest here.
+    let ty = ArrayType { weak: false, ..tracer.ty().clone() };
     let message = format!(
-        "`{what}` asked for the value of a traced {}, which is not known while tracing for {}",
-        tracer.ty(),
+        "`{what}` asked for the value of a traced {ty}, which is not known while tracing for {}",
         api.name()
     );
-    let error = Error::new(ErrorKind::AbstractValue, message).note(describe(tracer));
+    let mut origin = Origin::default();
+    origin.follow(tracer.frame(), tracer.var());
+    let error = Error::new(ErrorKind::AbstractValue, message).note(origin.describe());
+    if origin.arguments.is_empty() {
+        return error.help("compute it before, outside of the traced function, and capture the result");
+    }
     if what != "item()" {
         return error.help("return the array from the traced function and ask outside");
     }
     let keep = match api {
-        Api::Jit | Api::Lower => "mark the argument it depends on `#[static_arg]`, or move the `if` outside",
-        Api::Vmap => "call the function in a loop over the examples",
-        _ => "move the `if` outside of the traced function",
+        Api::Jit | Api::Lower => "mark the argument it depends on `#[static_arg]`, or move it outside",
+        Api::Vmap => "call the function for each example in a loop",
+        _ => "move it outside of the traced function",
     };
     error
         .help("to choose by value inside a traced function use `select`")
-        .help(format!("to keep a Rust `if`, {keep}"))
+        .help(format!("to keep a Rust `if` or loop, {keep}"))
 }
 
 /// How many lines between the arguments and a value are named; those nearest to the value.
 const LINES: usize = 5;
-
-/// Where an abstract value comes from.
-fn describe(tracer: &Tracer) -> String {
-    if let Some(name) = tracer.frame().argument_name(tracer.var()) {
-        return format!("it is the argument `{name}`");
-    }
-    let mut origin = Origin::default();
-    origin.follow(tracer.frame(), tracer.var());
-    let Origin { arguments, lines } = origin;
-    let names: Vec<String> = arguments.iter().map(|name| format!("`{name}`")).collect();
-    let skipped = lines.len().saturating_sub(LINES);
-    let more = if skipped > 0 { format!(" (the last {LINES} of {})", lines.len()) } else { String::new() };
-    let mut text = match names.as_slice() {
-        [] => format!("it depends on no argument and could be made outside; its lines are{more}"),
-        [name] => format!("it depends on the argument {name} by these lines{more}"),
-        names => format!("it depends on the arguments {} by these lines{more}", names.join(", ")),
-    };
-    for (location, primitive) in &lines[skipped..] {
-        text.push_str(&format!("\n{location} ({primitive})"));
-    }
-    text
-}
 
 /// What a value was made from.
 #[derive(Default)]
@@ -86,6 +70,24 @@ struct Origin {
 }
 
 impl Origin {
+    /// In words: the arguments, and the lines nearest to the value.
+    fn describe(&self) -> String {
+        let names: Vec<String> = self.arguments.iter().map(|name| format!("`{name}`")).collect();
+        let count = self.lines.len();
+        let skipped = count.saturating_sub(LINES);
+        let which = if skipped > 0 { format!(", the last {LINES} of {count}") } else { String::new() };
+        let mut text = match names.as_slice() {
+            [] => format!("it depends on no argument, and was made by these lines{which}"),
+            [name] if count == 0 => return format!("it is the argument {name}"),
+            [name] => format!("it depends on the argument {name} by these lines{which}"),
+            names => format!("it depends on the arguments {} by these lines{which}", names.join(", ")),
+        };
+        for (location, primitive) in &self.lines[skipped..] {
+            text.push_str(&format!("\n{location} ({primitive})"));
+        }
+        text
+    }
+
     /// Adds what a variable was made from, traces around its own first.
     fn follow(&mut self, frame: &Frame, var: Var) {
         let recording = frame.recording();

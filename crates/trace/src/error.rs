@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Recursion,
     /// A conversion out of an array failed.
     Conversion,
-    /// A library function or a user's buffer function failed.
+    /// A library function or a user's primitive failed.
     Library,
     /// A broken invariant of ours.
     Bug,

@@ -107,8 +107,10 @@ impl Primitive for DotGeneral {
             for (&i, &j) in left.iter().zip(right) {
                 let (n, m) = (a.shape.size(i), b.shape.size(j));
                 if n != m {
-                    return Err(error(format!("{part} axis {i} is {n} and axis {j} is {m}"))
-                        .help("sizes along which products are summed are equal; `.t()` reverses the axes"));
+                    return Err(error(format!(
+                        "{part} axis {i} of the left is {n}, {j} of the right is {m}"
+                    ))
+                    .help("sizes along which products are summed are equal; `.t()` reverses the axes"));
                 }
             }
         }

@@ -130,7 +130,8 @@ fn reduced_type(name: &str, axes: &[usize], x: &ArrayType) -> Result<Vec<ArrayTy
         ));
     }
     if x.dtype.is_bool() {
-        let message = format!("`{name}` expects numbers, found {x}");
+        // By the name of the method, which users know.
+        let message = format!("`{}` expects numbers, found {x}", name.trim_start_matches("reduce_"));
         return Err(TypeError::new(name, message).help("`.convert(I32)` first"));
     }
     let kept = x.shape.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, n)| n);

@@ -99,8 +99,8 @@ impl Array {
     /// Reads a NumPy `.npy` file.
     #[track_caller]
     pub fn load_npy(path: impl AsRef<Path>) -> Result<Array, Error> {
-        let path = path.as_ref();
-        npy::load(path).map(Array::from).map_err(|error| file("read", path, error, &Location::caller()))
+        let (path, location) = (path.as_ref(), Location::caller());
+        npy::load(path).map(Array::from).map_err(|error| file("read", path, error, &location))
     }
 
     /// Writes a NumPy `.npy` file.

@@ -71,8 +71,10 @@ pub(crate) fn common_shape(verb: &str, types: &[ArrayType]) -> Result<Shape, Err
     Ok(shape)
 }
 
+/// Types in words; that one is weak is of no interest.
 fn listed(types: &[ArrayType]) -> String {
-    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(" and ")
+    let plain = |ty: &ArrayType| ArrayType { weak: false, ..ty.clone() }.to_string();
+    types.iter().map(plain).collect::<Vec<_>>().join(" and ")
 }
 
 /// A value converted to an element type and repeated to a shape. Literals cost nothing.

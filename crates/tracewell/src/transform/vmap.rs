@@ -173,8 +173,11 @@ fn batch_size<X: TreeRef + ?Sized>(
         let at = if axis < 0 { axis + rank } else { axis };
         if !(0..rank).contains(&at) {
             let message = format!("`vmap` has no axis {axis} of `{path}` to run over: it is {}", leaf.ty());
-            return Err(Error::new(ErrorKind::Index, message)
-                .help("give `None` as its axis in `vmap_axes` to use it whole for every example"));
+            let help = match rank {
+                0 => "give `None` as its axis in `vmap_axes` to use it whole for every example".to_string(),
+                _ => format!("axes of this array are {}..{rank}", -rank),
+            };
+            return Err(Error::new(ErrorKind::Index, message).help(help));
         }
         let n = leaf.shape().size(at as usize);
         match &size {
