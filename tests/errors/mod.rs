@@ -30,6 +30,7 @@ mod grad_of_vector;
 mod hessian_of_vector;
 mod huge_array;
 mod huge_result;
+mod if_on_an_array;
 mod item_of_many;
 mod item_type;
 mod leaked_tracer;
@@ -132,6 +133,7 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(scalar_rank),
             does_not_compile!(number_on_the_left, "number_on_the_left"),
             does_not_compile!(compare_with_operators, "compare_with_operators"),
+            does_not_compile!(if_on_an_array, "if_on_an_array"),
         ],
     ),
     (

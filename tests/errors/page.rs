@@ -78,15 +78,12 @@ impl Mistake {
         let program = self.program("wrong");
         assert!(found.contains("--> tests/errors/"), "{}: no line of the program:\n{found}", self.name);
         assert!(!found.contains("crates/"), "{}: a line of ours:\n{found}", self.name);
+        let count = program.text.lines().count();
         let path = format!("face::mistakes::{}::wrong::", self.name);
         places(&found.replace(&path, ""), &format!("tests/errors/{}.rs", self.name), |line, column| {
-            let count = program.text.lines().count();
-            assert!(
-                (1..=count).contains(&(line - program.before)),
-                "{}: not of the program:\n{found}",
-                self.name
-            );
-            (line - program.before, column - 4)
+            let line = line.checked_sub(program.before).filter(|line| (1..=count).contains(line));
+            let line = line.unwrap_or_else(|| panic!("{}: not of the program:\n{found}", self.name));
+            (line, column - 4)
         })
     }
 
@@ -97,7 +94,7 @@ impl Mistake {
         let why: String = about.skip(1).map(|line| format!("{}\n", line.trim())).collect();
         let (wrong, message) = match self.wrong {
             Wrong::Runs(run) => (self.program("wrong").text, self.message(run)),
-            Wrong::DoesNotCompile { program, errors } => (without_notes(program), first_error(errors)),
+            Wrong::DoesNotCompile { program, errors } => (program.to_string(), first_error(errors)),
         };
         let right = self.program("right").text;
         let message = message.trim_end();
@@ -119,12 +116,6 @@ fn places(text: &str, file: &str, to: impl Fn(usize, usize) -> (usize, usize)) -
         out += &format!("src/main.rs:{line}:{column}{}", &piece[end..]);
     }
     out
-}
-
-/// A program of `ui` without the comment for those who test it. Lines keep their numbers, so none may be there.
-fn without_notes(program: &str) -> String {
-    assert!(!program.starts_with("//"), "choose a program without a comment for the page:\n{program}");
-    program.to_string()
 }
 
 /// The first error of the compiler, without what it says about traits and other crates.
@@ -155,8 +146,8 @@ const INTRODUCTION: &str = "\
 # Errors
 
 Mistakes, what Tracewell says about them, and the way out.
-This page is made from the programs in `tests/errors` and from what they say: `cargo xtask bless -p tests --test face`
-writes it anew.
+This page is made from the programs in `tests/errors` and from what they say.
+`cargo xtask bless -p tests --test face` writes it anew.
 
 A message has one form, whoever finds the mistake:
 
@@ -167,8 +158,8 @@ what is wrong, with what was expected and what was found
   help: a way out
 ```
 
-An operator cannot return a `Result`, so a mistake panics with this text; where it happens inside a traced function
-that returns `Result`, it is the `Err` that the function gives to its caller.
+An operator cannot return a `Result`, so a mistake panics with this text.
+Inside a traced function that returns `Result`, it is the `Err` that the function gives to its caller.
 The line is that of the operation, also inside `jit!`, `grad` and `vmap`.
 Where a function was returned by an API (a pullback, `grad(f)`), the line is that of the API.
 
