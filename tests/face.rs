@@ -22,6 +22,8 @@ mod indexing;
 mod jit;
 #[path = "face/memory.rs"]
 mod memory;
+#[path = "errors/mod.rs"]
+mod mistakes;
 #[path = "face/primitives.rs"]
 mod primitives;
 #[path = "face/threads.rs"]

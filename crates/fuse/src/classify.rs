@@ -17,6 +17,7 @@ use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Op, Value};
 
 use crate::cost::count_ops;
 use crate::error::FuseError;
+use crate::fits::misfit;
 
 /// How often a primitive may expand into graphs of primitives that expand again.
 const MAX_DEPTH: usize = 64;
@@ -163,7 +164,15 @@ fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
     let lower = |equation: &Equation| {
         let inputs: Vec<_> = equation.inputs.iter().map(|a| graph.atom_type(a)).collect();
         let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
-        equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))
+        let lowering =
+            equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))?;
+        match misfit(&lowering, &inputs, &outputs) {
+            None => Ok(lowering),
+            Some(why) => {
+                let primitive = equation.prim.name().to_string();
+                Err(failed(equation, RuleError::Unsupported { primitive, why }))
+            }
+        }
     };
     graph.equations.iter().map(lower).collect()
 }

@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use tracewell_graph::Location;
+use tracewell_trace::{Error, ErrorKind, raise};
+
 use crate::array::{Array, Scalar};
 use crate::key::Key;
 use crate::static_arg::Static;
@@ -312,21 +315,56 @@ pub fn map2<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
     b: &U,
     mut f: impl FnMut(&Array, &Array) -> Array,
 ) -> T::Owned {
-    let location = tracewell_graph::Location::caller();
-    let (left, right) = (leaves(a).len(), leaves(b));
-    if left != right.len() {
-        let message =
-            format!("`map2` takes two trees of one structure, found {left} and {} arrays", right.len());
-        tracewell_trace::raise(
-            tracewell_trace::Error::new(tracewell_trace::ErrorKind::Structure, message),
-            &location,
+    let (left, right) = (paths(a, "tree"), paths(b, "tree"));
+    if left.len() != right.len() {
+        let message = format!(
+            "`map2` takes two trees of one structure, found {} and {} arrays: {}",
+            left.len(),
+            right.len(),
+            odd_one("the first", &left, "the second", &right)
         );
+        let error =
+            Error::new(ErrorKind::Structure, message).help("make one from the other with `tree::map`");
+        raise(error, &Location::caller());
     }
-    let mut right = right.into_iter();
+    let mut right = leaves(b).into_iter();
     a.rebuild_ref(&mut |x| match right.next() {
         Some(y) => f(x, y),
         None => x.clone(),
     })
+}
+
+/// Checks that a tree has the structure and types of another: a tangent those of the argument, a cotangent those
+/// of the result. `part` and `whole` name them, `root` is the name of the whole.
+pub(crate) fn check_like<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
+    (part, whole, root): (&str, &str, &str),
+    like: &T,
+    found: &U,
+) -> Result<(), Error> {
+    let help = format!("a {part} has the structure and types of the {whole}: `tree::map` makes one from it");
+    let (expected, given) = (paths(like, root), paths(found, root));
+    if expected != given {
+        let odd = odd_one(&format!("the {whole}"), &expected, &format!("the {part}"), &given);
+        let message = format!("the {part} has another structure than the {whole}: {odd}");
+        return Err(Error::new(ErrorKind::Structure, message).help(help));
+    }
+    for ((want, have), path) in leaves(like).into_iter().zip(leaves(found)).zip(expected) {
+        if !want.ty().matches(&have.ty()) {
+            let message = format!("the {part} of `{path}` must be {}, found {}", want.ty(), have.ty());
+            return Err(Error::new(ErrorKind::Type, message).help(help));
+        }
+    }
+    Ok(())
+}
+
+/// The first array that only one of two trees has, in words.
+fn odd_one(first_name: &str, first: &[String], second_name: &str, second: &[String]) -> String {
+    let missing = |of: &[String], path: &&String| !of.contains(path);
+    match (first.iter().find(|p| missing(second, p)), second.iter().find(|p| missing(first, p))) {
+        (Some(path), _) => format!("only {first_name} has `{path}`"),
+        (None, Some(path)) => format!("only {second_name} has `{path}`"),
+        (None, None) => "their arrays are in another order".to_string(),
+    }
 }
 
 /// The paths of a tree's arrays, in order, under a root name.

@@ -34,7 +34,7 @@ impl Domain {
         }
     }
 
-    fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Domain::Float => "a float array",
             Domain::Integer => "integers",
@@ -44,12 +44,12 @@ impl Domain {
         }
     }
 
-    fn way_out(self) -> &'static str {
+    pub(crate) fn way_out(self) -> &'static str {
         match self {
-            Domain::Float => "; `.convert(F32)` first",
-            Domain::Integer => "; `.convert(I32)` first",
-            Domain::Bits => "; `.convert(I32)` first, or compare: `x.gt(0.0)`",
-            Domain::Number | Domain::Any => "",
+            Domain::Float => "`.convert(F32)` first",
+            Domain::Integer => "`.convert(I32)` first",
+            Domain::Bits => "`.convert(I32)` first, or compare: `x.gt(0.0)`",
+            Domain::Number | Domain::Any => "`.convert(I32)` first",
         }
     }
 }
@@ -63,10 +63,8 @@ pub(crate) fn same_type(name: &str, domain: Domain, inputs: &[ArrayType]) -> Res
         }
     }
     if !domain.holds(first.dtype) {
-        return Err(TypeError::new(
-            name,
-            format!("`{name}` expects {}, found {first}{}", domain.describe(), domain.way_out()),
-        ));
+        let message = format!("`{name}` expects {}, found {first}", domain.describe());
+        return Err(TypeError::new(name, message).help(domain.way_out()));
     }
     Ok(ArrayType { weak: inputs.iter().all(|t| t.weak), ..first.clone() })
 }

@@ -50,14 +50,11 @@ impl Primitive for Permute {
             }
         }
         if self.axes.len() != x.rank() || !seen.iter().all(|&s| s) {
-            return Err(TypeError::new(
-                "permute",
-                format!(
-                    "cannot permute the axes of {x} by {:?}: each of 0..{} must occur once",
-                    self.axes,
-                    x.rank()
-                ),
-            ));
+            let message = format!("cannot permute the axes of {x} by {:?}", self.axes);
+            return Err(TypeError::new("permute", message).help(format!(
+                "name each of the axes {:?} once, in their new order",
+                Vec::from_iter(0..x.rank())
+            )));
         }
         Ok(vec![x.with_shape(self.axes.iter().map(|&a| x.shape.size(a)).collect::<Shape>())])
     }

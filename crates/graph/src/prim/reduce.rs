@@ -140,11 +140,14 @@ fn reduced_type(
         ));
     }
     if !domain.holds(x.dtype) {
-        let (wanted, way_out) = match domain {
-            Domain::Bits => ("bools or integers", "compare first"),
-            _ => ("numbers", "`.convert(I32)` first"),
+        // By the name of the method, which users know.
+        let method = match name {
+            "reduce_and" => "all",
+            "reduce_or" => "any",
+            _ => name.trim_start_matches("reduce_"),
         };
-        return Err(TypeError::new(name, format!("`{name}` expects {wanted}, found {x}; {way_out}")));
+        let message = format!("`{method}` expects {}, found {x}", domain.describe());
+        return Err(TypeError::new(name, message).help(domain.way_out()));
     }
     let kept = x.shape.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, n)| n);
     Ok(vec![x.with_shape(kept.collect::<Shape>())])

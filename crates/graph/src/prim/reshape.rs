@@ -34,9 +34,10 @@ impl Primitive for Reshape {
                     "cannot reshape {x} to shape {}: {} elements do not become {}",
                     self.shape,
                     x.shape.len(),
-                    count.map_or("more than fit in memory".to_string(), |n| n.to_string())
+                    count.map_or("more than can exist".to_string(), |n| n.to_string())
                 ),
-            )),
+            )
+            .help(format!("the product of the sizes must stay {}", x.shape.len()))),
         }
     }
 

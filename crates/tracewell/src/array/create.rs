@@ -10,7 +10,8 @@ use super::{Array, Operand, Scalar, apply};
 /// The shape, if an array of it can exist; otherwise an error at the user's line.
 fn checked(shape: Shape, location: &Location) -> Shape {
     if shape.checked_len().is_none() {
-        raise(Error::new(ErrorKind::Index, format!("shape {shape} has too many elements")), location);
+        let message = format!("cannot make an array of shape {shape}: it has too many elements");
+        raise(Error::new(ErrorKind::Index, message).help(Shape::LIMIT), location);
     }
     shape
 }

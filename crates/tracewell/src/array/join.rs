@@ -161,7 +161,8 @@ impl Array {
             Ok(at as usize)
         } else {
             let message = format!("axis {axis} is out of range for {} with one axis more", self.ty());
-            Err(Error::new(ErrorKind::Index, message))
+            Err(Error::new(ErrorKind::Index, message)
+                .help(format!("places of the new axis are {}..{rank}", -rank)))
         };
         let shape = self.shape().insert(or_raise(at, location), 1);
         apply(Reshape { shape }, &[self.value().clone()], location)

@@ -56,9 +56,8 @@ pub(crate) fn common_shape(verb: &str, types: &[ArrayType]) -> Result<Shape, Err
             if *size == 1 {
                 *size = n;
             } else if n != 1 && n != *size {
-                let all: Vec<String> = types.iter().map(ToString::to_string).collect();
                 let message =
-                    format!("cannot {verb} {}: axis {} is {} and {n}", all.join(" and "), skip + axis, *size);
+                    format!("cannot {verb} {}: axis {} is {} and {n}", listed(types), skip + axis, *size);
                 return Err(Error::new(ErrorKind::Type, message).help(
                     "axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis",
                 ));
@@ -66,23 +65,34 @@ pub(crate) fn common_shape(verb: &str, types: &[ArrayType]) -> Result<Shape, Err
         }
     }
     let shape = Shape::from(sizes);
-    match shape.checked_len() {
-        Some(_) => Ok(shape),
-        None => {
-            Err(Error::new(ErrorKind::Type, format!("cannot {verb}: shape {shape} has too many elements")))
-        }
+    if shape.checked_len().is_none() {
+        let message = format!("cannot {verb} {}: shape {shape} has too many elements", listed(types));
+        return Err(Error::new(ErrorKind::Type, message).help(Shape::LIMIT));
     }
+    Ok(shape)
+}
+
+/// Types in words; that one is weak is of no interest.
+fn listed(types: &[ArrayType]) -> String {
+    let plain = |ty: &ArrayType| ArrayType { weak: false, ..ty.clone() }.to_string();
+    types.iter().map(plain).collect::<Vec<_>>().join(" and ")
 }
 
 /// A value converted to an element type and repeated to a shape. Literals cost nothing.
 fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Location) -> Result<Value, Error> {
     let splat = match value {
-        Value::Splat(splat) => Some(splat.literal),
-        Value::Known(tensor, _) if tensor.rank() == 0 => Some(tensor.literal(0)),
+        Value::Splat(splat) => Some((splat.literal, splat.weak)),
+        Value::Known(tensor, weak) if tensor.rank() == 0 => Some((tensor.literal(0), *weak)),
         Value::Known(..) | Value::Traced(_) => None,
     };
-    if let Some(literal) = splat {
-        return Ok(Value::Splat(Splat { literal: literal.convert(dtype), shape: shape.clone(), weak }));
+    if let Some((literal, is_number)) = splat {
+        let converted = literal.convert(dtype);
+        if is_number && dtype.is_integer() && converted.as_i64() != literal.as_i64() {
+            let message = format!("{literal} does not fit the element type {dtype} of the array it meets");
+            return Err(Error::new(ErrorKind::Type, message)
+                .help("`convert` the array to a type that holds the number, such as `I64`"));
+        }
+        return Ok(Value::Splat(Splat { literal: converted, shape: shape.clone(), weak }));
     }
     let ty = value.ty();
     let mut value = value.clone();

@@ -27,7 +27,7 @@ pub(crate) fn axes_of(array: &Array, axes: &[isize]) -> Result<Vec<usize>, Error
     all.sort_unstable();
     if all.windows(2).any(|w| w[0] == w[1]) {
         let message = format!("an axis occurs twice in {axes:?} for {}", array.ty());
-        return Err(Error::new(ErrorKind::Index, message));
+        return Err(Error::new(ErrorKind::Index, message).help("name each axis once"));
     }
     Ok(all)
 }

@@ -45,7 +45,8 @@ impl Array {
             None => Err(Error::new(
                 ErrorKind::Type,
                 format!("cannot broadcast {} to shape {shape}: it has more axes", self.ty()),
-            )),
+            )
+            .help("broadcasting adds and repeats axes; `squeeze`, `reshape` or reduce to lose one")),
         };
         let axes = or_raise(axes, &location);
         apply(Broadcast { shape, axes }, &[self.value().clone()], &location)
@@ -67,7 +68,8 @@ impl Array {
             n => Err(Error::new(
                 ErrorKind::Index,
                 format!("cannot squeeze axis {axis} of {}: its size is {n}, not 1", self.ty()),
-            )),
+            )
+            .help("reduce along it, as in `sum_axes`, or `reshape` to join it with another")),
         };
         apply(Reshape { shape: or_raise(result, &location) }, &[self.value().clone()], &location)
     }

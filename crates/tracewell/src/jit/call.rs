@@ -263,7 +263,7 @@ impl<'a> Call<'a> {
     fn recursion(&self) -> Error {
         let message = format!("`{}` calls itself with arguments of the same types", self.callee.name());
         Error::new(ErrorKind::Recursion, message)
-            .help("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
+            .note("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
             .help("use a loop, or a `#[static_arg]` that changes with every call")
     }
 }

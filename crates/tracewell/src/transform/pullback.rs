@@ -115,6 +115,14 @@ pub(crate) fn rule(error: tracewell_graph::RuleError) -> Error {
                 None => made,
             }
         }
+        RuleError::NotLinear { ref primitive } | RuleError::Unsupported { ref primitive, .. }
+            if primitive.contains("::") =>
+        {
+            let made = Error::new(ErrorKind::NotDifferentiable, error.to_string());
+            made.help(format!(
+                "the rules of `{primitive}` are your own: `jvp` gives what is linear in the tangents"
+            ))
+        }
         RuleError::NotLinear { .. } | RuleError::Unsupported { .. } => Error::bug(error),
     }
 }

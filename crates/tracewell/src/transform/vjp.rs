@@ -1,13 +1,13 @@
 //! `vjp` and `linearize`: the derivative at a point as a function, backwards and forwards.
 
 use tracewell_graph::Location;
-use tracewell_trace::{Api, Error, ErrorKind, Event, notify};
+use tracewell_trace::{Api, Error, Event, notify};
 
 use super::grad::check_arguments;
 use super::pullback::{Linear, linear};
-use crate::array::{Array, or_raise};
+use crate::array::or_raise;
 use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
-use crate::tree::{Tree, TreeRef, leaves, paths};
+use crate::tree::{Tree, TreeRef, check_like};
 
 /// A pullback: from a cotangent of the result to the cotangent of the argument.
 pub type Pullback<Y, X> = Box<dyn Fn(&Y) -> X + Send + Sync>;
@@ -31,13 +31,22 @@ where
     Y: Tree,
     F: Fn(&X) -> Y,
 {
-    let (y, linear, like) = at_point(Api::Vjp, &f, x);
+    vjp_from(Function::of::<F>(Api::Vjp, Location::caller()), f, x)
+}
+
+/// The same for an API that is made of it.
+pub(crate) fn vjp_from<X, Y, F>(function: Function, f: F, x: &X) -> (Y, Pullback<Y, X::Owned>)
+where
+    X: TreeRef + ?Sized,
+    Y: Tree,
+    F: Fn(&X) -> Y,
+{
+    let (y, linear, like) = at_point(&function, &f, x);
     let shape_of_y = stripped(&y);
     let pull = move |ct: &Y| {
-        let location = linear.location.clone();
-        let result =
-            check_like("cotangent", &shape_of_y, ct).and_then(|()| linear.inner.pull(&values_of(ct)));
-        refill(&like, or_raise(result, &location))
+        let result = check_like(("cotangent", "result", "y"), &shape_of_y, ct);
+        let result = result.and_then(|()| linear.pull(&values_of(ct)));
+        refill(&like, or_raise(result.map_err(|error| returned(error, "pullback")), &function.location))
     };
     (y, Box::new(pull))
 }
@@ -50,37 +59,49 @@ where
     Y: Tree,
     F: Fn(&X) -> Y,
 {
-    let (y, linear, like) = at_point(Api::Linearize, &f, x);
-    let shape_of_y = stripped(&y);
-    let push = move |dx: &X::Owned| {
-        let location = linear.location.clone();
-        let result = check_like("tangent", &like, dx).and_then(|()| linear.inner.push(&values_of(dx)));
-        refill(&shape_of_y, or_raise(result, &location))
-    };
-    (y, Box::new(push))
+    linearize_from(Function::of::<F>(Api::Linearize, Location::caller()), f, x)
 }
 
-struct At {
-    inner: Linear,
-    location: Location,
-}
-
-/// Linearises at a point. Called from functions that track their caller, whose line it takes.
-#[track_caller]
-fn at_point<X, Y, F>(api: Api, f: &F, x: &X) -> (Y, At, X::Owned)
+/// The same for an API that is made of it.
+pub(crate) fn linearize_from<X, Y, F>(function: Function, f: F, x: &X) -> (Y, Pushforward<X::Owned, Y>)
 where
     X: TreeRef + ?Sized,
     Y: Tree,
     F: Fn(&X) -> Y,
 {
-    let function = Function::of::<F>(api, Location::caller());
+    let (y, linear, like) = at_point(&function, &f, x);
+    let shape_of_y = stripped(&y);
+    let push = move |dx: &X::Owned| {
+        let result = check_like(("tangent", "argument", "x"), &like, dx);
+        let result = result.and_then(|()| linear.push(&values_of(dx)));
+        refill(
+            &shape_of_y,
+            or_raise(result.map_err(|error| returned(error, "pushforward")), &function.location),
+        )
+    };
+    (y, Box::new(push))
+}
+
+/// A failure of a function that was returned: its own call has no line, so that the line is the API's.
+fn returned(error: Error, what: &str) -> Error {
+    error.note(format!("the {what} was made at this line"))
+}
+
+/// Linearises at a point.
+fn at_point<X, Y, F>(function: &Function, f: &F, x: &X) -> (Y, Linear, X::Owned)
+where
+    X: TreeRef + ?Sized,
+    Y: Tree,
+    F: Fn(&X) -> Y,
+{
+    let api = function.api;
     let mut kept = None;
     let y = enter::<Y, Y>(
-        &function,
+        function,
         || describe(x, "x"),
         || {
             check_arguments(api, x)?;
-            let traced = stage_tree::<X, Y>(&function, x, &arguments(x, "x"), f)?;
+            let traced = stage_tree::<X, Y>(function, x, &arguments(x, "x"), f)?;
             let values = values_of(x);
             let active = vec![true; values.len()];
             let linear = linear(traced.staged, values, active, &function.location)?;
@@ -90,27 +111,11 @@ where
         },
     );
     notify(&Event::ReturnedFunction { api });
-    let inner = kept.expect("`enter` returns only where the inside succeeded");
-    let like = x.rebuild_ref(&mut Clone::clone);
-    (y, At { inner, location: function.location }, like)
+    let linear = kept.expect("`enter` returns only where the inside succeeded");
+    (y, linear, x.rebuild_ref(&mut Clone::clone))
 }
 
 /// The structure and types of a tree, to check others against.
 fn stripped<Y: Tree>(y: &Y) -> Y {
     y.rebuild(&mut Clone::clone)
-}
-
-fn check_like<T: Tree>(what: &str, like: &T, found: &T) -> Result<(), Error> {
-    let (want, have) = (leaves(like), leaves(found));
-    if want.len() != have.len() {
-        let message = format!("the {what} has {} arrays, expected {}", have.len(), want.len());
-        return Err(Error::new(ErrorKind::Structure, message));
-    }
-    for ((want, have), path) in want.iter().zip(have).zip(paths(like, what)) {
-        if !Array::ty(want).matches(&have.ty()) {
-            let message = format!("`{path}` must be {}, found {}", want.ty(), have.ty());
-            return Err(Error::new(ErrorKind::Type, message));
-        }
-    }
-    Ok(())
 }

@@ -25,10 +25,19 @@ where
     R: Outcome,
     F: Fn(&X) -> R,
 {
-    let function = Function::of::<F>(Api::Vmap, Location::caller());
+    vmap_from(Function::of::<F>(Api::Vmap, Location::caller()), f)
+}
+
+/// The same for an API that is made of it.
+pub(crate) fn vmap_from<X, R, F>(function: Function, f: F) -> impl Fn(&X) -> R
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
     move |x| {
         let axes = vec![Some(0); leaves(x).len()];
-        run(&function, &f, x, &axes, |count| vec![0; count])
+        run(&function, &f, x, &axes, |result| vec![Some(0); leaves(result).len()])
     }
 }
 
@@ -56,10 +65,10 @@ where
     move |x| {
         let mut axes = Vec::new();
         in_axes.collect(x, &mut axes);
-        run(&function, &f, x, &axes, |count| {
-            // One number for all results; more structure is resolved against the result itself.
-            let first = out_axes.single().unwrap_or(0);
-            vec![first; count]
+        run(&function, &f, x, &axes, |result| {
+            let mut axes = Vec::new();
+            out_axes.collect(result, &mut axes);
+            axes
         })
     }
 }
@@ -68,8 +77,6 @@ where
 pub trait Axes<T> {
     /// Adds one axis for each array.
     fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>);
-    /// The one number, where it is one.
-    fn single(&self) -> Option<isize>;
 }
 
 macro_rules! number_axes {
@@ -77,9 +84,6 @@ macro_rules! number_axes {
         impl<T: Tree> Axes<T> for $N {
             fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>) {
                 axes.extend(std::iter::repeat_n(Some(*self as isize), leaves(tree).len()));
-            }
-            fn single(&self) -> Option<isize> {
-                Some(*self as isize)
             }
         }
     )*};
@@ -90,9 +94,6 @@ impl<T: Tree> Axes<T> for Option<isize> {
     fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>) {
         axes.extend(std::iter::repeat_n(*self, leaves(tree).len()));
     }
-    fn single(&self) -> Option<isize> {
-        *self
-    }
 }
 
 macro_rules! tuple_axes {
@@ -100,9 +101,6 @@ macro_rules! tuple_axes {
         impl<$($T: Tree, $I: Axes<$T>),*> Axes<($($T,)*)> for ($($I,)*) {
             fn collect(&self, tree: &($($T,)*), axes: &mut Vec<Option<isize>>) {
                 $(self.$i.collect(&tree.$i, axes);)*
-            }
-            fn single(&self) -> Option<isize> {
-                None
             }
         }
     };
@@ -116,7 +114,7 @@ fn run<X, R, F>(
     f: &F,
     x: &X,
     axes: &[Option<isize>],
-    out_axes: impl FnOnce(usize) -> Vec<isize>,
+    out_axes: impl FnOnce(&R::Ok) -> Vec<Option<isize>>,
 ) -> R
 where
     X: TreeRef + ?Sized,
@@ -148,17 +146,11 @@ where
             let (batched, has_axis) = tracewell_transform::batch(&graph, size, &flags).map_err(rule)?;
             let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
             let outputs = apply(&batched, &inputs, location)?;
-            let out_axes = out_axes(outputs.len());
+            let out_axes = out_axes(&traced.result);
+            let named = paths(&traced.result, "y").into_iter().zip(out_axes);
             let mut results = Vec::with_capacity(outputs.len());
-            for ((value, has_axis), axis) in outputs.into_iter().zip(has_axis).zip(out_axes) {
-                let value = if has_axis { value } else { repeat(value, size, location)? };
-                let rank = value.ty().rank() as isize;
-                let at = if axis < 0 { axis + rank } else { axis };
-                if !(0..rank).contains(&at) {
-                    let message = format!("axis {axis} of the result is out of range for {}", value.ty());
-                    return Err(Error::new(ErrorKind::Index, message).into());
-                }
-                results.push(move_axis(value, 0, at as usize, location)?);
+            for ((value, has_axis), (path, axis)) in outputs.into_iter().zip(has_axis).zip(named) {
+                results.push(place(value, has_axis, axis, size, &path, location)?);
             }
             Ok(refill(&traced.result, results))
         },
@@ -180,16 +172,20 @@ fn batch_size<X: TreeRef + ?Sized>(
         let rank = leaf.rank() as isize;
         let at = if axis < 0 { axis + rank } else { axis };
         if !(0..rank).contains(&at) {
-            let message = format!("`vmap` over axis {axis} of `{path}`, which is {}", leaf.ty());
-            return Err(Error::new(ErrorKind::Index, message)
-                .help("give `None` as its axis in `vmap_axes` to use it whole for every example"));
+            let message = format!("`vmap` has no axis {axis} of `{path}` to run over: it is {}", leaf.ty());
+            let help = match rank {
+                0 => "give `None` as its axis in `vmap_axes` to use it whole for every example".to_string(),
+                _ => format!("axes of this array are {}..{rank}", -rank),
+            };
+            return Err(Error::new(ErrorKind::Index, message).help(help));
         }
         let n = leaf.shape().size(at as usize);
         match &size {
             Some((size, first)) if *size != n => {
                 let message =
-                    format!("`vmap` over axes of different sizes: `{first}` has {size}, `{path}` has {n}");
-                return Err(Error::new(ErrorKind::Type, message));
+                    format!("`vmap` runs over axes of one size: `{first}` has {size}, `{path}` has {n}");
+                return Err(Error::new(ErrorKind::Type, message)
+                    .help("choose the axes with `vmap_axes`; `None` uses an array whole for every example"));
             }
             Some(_) => {}
             None => size = Some((n, path)),
@@ -198,7 +194,10 @@ fn batch_size<X: TreeRef + ?Sized>(
     }
     match size {
         Some((size, _)) => Ok((size, found)),
-        None => Err(Error::new(ErrorKind::Structure, "`vmap` has no array with a batch axis")),
+        None => {
+            Err(Error::new(ErrorKind::Structure, "`vmap` has no axis to run over: every array is used whole")
+                .help("call the function itself, or give an axis to one of its arrays"))
+        }
     }
 }
 
@@ -210,6 +209,37 @@ fn move_axis(value: Value, from: usize, to: usize, location: &Location) -> Resul
     let mut axes: Vec<usize> = (0..rank).filter(|&a| a != from).collect();
     axes.insert(to, from);
     Ok(bind(&Prim::from(Permute { axes }), &[value], location)?.remove(0))
+}
+
+/// A result with its batch at the axis that was asked for, or without one.
+fn place(
+    value: Value,
+    has_axis: bool,
+    axis: Option<isize>,
+    size: usize,
+    path: &str,
+    location: &Location,
+) -> Result<Value, Error> {
+    let Some(axis) = axis else {
+        if !has_axis {
+            return Ok(value);
+        }
+        let message = format!("`vmap` gives `{path}` no axis, but it differs from example to example");
+        return Err(
+            Error::new(ErrorKind::Structure, message).help("give it one, such as 0, in the last argument")
+        );
+    };
+    let value = if has_axis { value } else { repeat(value, size, location)? };
+    let rank = value.ty().rank() as isize;
+    let at = if axis < 0 { axis + rank } else { axis };
+    if !(0..rank).contains(&at) {
+        let message =
+            format!("`vmap` has no axis {axis} for `{path}`, which with its batch is {}", value.ty());
+        return Err(
+            Error::new(ErrorKind::Index, message).help(format!("axes of the result are {}..{rank}", -rank))
+        );
+    }
+    move_axis(value, 0, at as usize, location)
 }
 
 /// A result that is the same for all examples, once for each.
