@@ -8,17 +8,17 @@ use crate::assert_close;
 #[test]
 fn operators_on_integers_and_bools() {
     let x = Array::from([12, -7, 5]);
-    assert_eq!((&x % 5).to_string(), "[2 -2 0]");
+    assert_eq!((&x % 5).to_string(), "[ 2 -2  0]");
     assert_eq!((&x & 6).to_string(), "[4 0 4]");
-    assert_eq!((&x | 1).to_string(), "[13 -7 5]");
-    assert_eq!((1 ^ &x).to_string(), "[13 -8 4]");
-    assert_eq!((!&x).to_string(), "[-13 6 -6]");
-    assert_eq!((&x << 2).to_string(), "[48 -28 20]");
-    assert_eq!((&x >> 1).to_string(), "[6 -4 2]");
-    assert_eq!((&x.convert(U32) >> 28).to_string(), "[0 15 0]");
+    assert_eq!((&x | 1).to_string(), "[13 -7  5]");
+    assert_eq!((1 ^ &x).to_string(), "[13 -8  4]");
+    assert_eq!((!&x).to_string(), "[-13   6  -6]");
+    assert_eq!((&x << 2).to_string(), "[ 48 -28  20]");
+    assert_eq!((&x >> 1).to_string(), "[ 6 -4  2]");
+    assert_eq!((&x.convert(U32) >> 28).to_string(), "[ 0 15  0]");
     let mask = x.gt(0) & !x.eq(5);
-    assert_eq!(mask.to_string(), "[True False False]");
-    assert_eq!((mask | x.lt(0)).to_string(), "[True True False]");
+    assert_eq!(mask.to_string(), "[ true false false]");
+    assert_eq!((mask | x.lt(0)).to_string(), "[ true  true false]");
 }
 
 #[test]
@@ -27,7 +27,7 @@ fn integers_become_floats_where_floats_are_needed() {
     assert_eq!(x.pow(0.5).dtype(), F32);
     assert_close(&x.pow(0.5), &[1.0, 2.0], 1e-6);
     assert_eq!(x.powi(2).dtype(), I32);
-    assert_eq!(x.is_finite().to_string(), "[True True]");
+    assert_eq!(x.is_finite().to_string(), "[ true  true]");
     assert_eq!(Array::from([1i64]).atan2(1).dtype(), F64);
 }
 
@@ -83,5 +83,13 @@ fn mistakes_name_a_way_out() {
         message(|x| x.convert(I32).powi(-1)),
         message(|x| x.clamp(Array::zeros([3], F32), 1.0)),
     ];
-    expect![[r#""#]].assert_eq(&messages.join("\n"));
+    expect![[r#"
+        `and` expects integers or bools, found f32[2]; `.convert(I32)` first, or compare: `x.gt(0.0)`
+        `population_count` expects integers, found f32[2]; `.convert(I32)` first
+        `shift_left` expects integers, found f32[2]; `.convert(I32)` first
+        cannot bitcast f32[2] to f64: elements have 32 and 64 bits; `.convert` keeps the values instead
+        cannot bitcast f32[2] to bool: bools have no bits of their own; `.convert` instead
+        cannot raise i32[2] to the power -1; `.convert(F32)` first
+        cannot clamp f32[3] and f32[2] and ~f64[]: axis 0 is 3 and 2"#]]
+    .assert_eq(&messages.join("\n"));
 }

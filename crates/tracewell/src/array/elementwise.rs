@@ -29,13 +29,13 @@ macro_rules! elementwise {
 }
 elementwise! {
     /// The exponential.
-    exp Exp "0.0, 1.0" "[1. 2.71828183]",
+    exp Exp "0.0, 1.0" "[1.         2.71828183]",
     /// Two to the power of each element.
     exp2 Exp2 "0.0, 3.0" "[1. 8.]",
     /// The exponential less one, with all digits also near zero.
     expm1 Expm1 "0.0, 1e-10" "[0.e+00 1.e-10]",
     /// The natural logarithm.
-    log Log "1.0, 10.0" "[0. 2.30258509]",
+    log Log "1.0, 10.0" "[0.         2.30258509]",
     /// The logarithm to base 2.
     log2 Log2 "1.0, 8.0" "[0. 3.]",
     /// The logarithm to base 10.
@@ -43,56 +43,56 @@ elementwise! {
     /// The natural logarithm of one more than each element, with all digits also near zero.
     log1p Log1p "0.0, 1e-10" "[0.e+00 1.e-10]",
     /// The sine.
-    sin Sin "0.0, 1.0" "[0. 0.84147098]",
+    sin Sin "0.0, 1.0" "[0.         0.84147098]",
     /// The cosine.
-    cos Cos "0.0, 1.0" "[1. 0.54030231]",
+    cos Cos "0.0, 1.0" "[1.         0.54030231]",
     /// The tangent.
-    tan Tan "0.0, 1.0" "[0. 1.55740772]",
+    tan Tan "0.0, 1.0" "[0.         1.55740772]",
     /// The arcsine; NaN beyond 1.
-    asin Asin "0.0, 1.0" "[0. 1.57079633]",
+    asin Asin "0.0, 1.0" "[0.         1.57079633]",
     /// The arccosine; NaN beyond 1.
-    acos Acos "0.0, 1.0" "[1.57079633 0.]",
+    acos Acos "0.0, 1.0" "[1.57079633 0.        ]",
     /// The arctangent.
-    atan Atan "0.0, 1.0" "[0. 0.78539816]",
+    atan Atan "0.0, 1.0" "[0.         0.78539816]",
     /// The hyperbolic sine.
-    sinh Sinh "0.0, 1.0" "[0. 1.17520119]",
+    sinh Sinh "0.0, 1.0" "[0.         1.17520119]",
     /// The hyperbolic cosine.
-    cosh Cosh "0.0, 1.0" "[1. 1.54308063]",
+    cosh Cosh "0.0, 1.0" "[1.         1.54308063]",
     /// The hyperbolic tangent.
-    tanh Tanh "0.0, 1.0" "[0. 0.76159416]",
+    tanh Tanh "0.0, 1.0" "[0.         0.76159416]",
     /// The inverse hyperbolic sine.
-    asinh Asinh "0.0, 1.0" "[0. 0.88137359]",
+    asinh Asinh "0.0, 1.0" "[0.         0.88137359]",
     /// The inverse hyperbolic cosine; NaN below 1.
-    acosh Acosh "1.0, 2.0" "[0. 1.3169579]",
+    acosh Acosh "1.0, 2.0" "[0.        1.3169579]",
     /// The inverse hyperbolic tangent; NaN beyond 1.
-    atanh Atanh "0.0, 0.5" "[0. 0.54930614]",
+    atanh Atanh "0.0, 0.5" "[0.         0.54930614]",
     /// The logistic function `1 / (1 + exp(-x))`.
     #[doc(alias = "sigmoid")]
-    logistic Logistic "0.0, 1.0" "[0.5 0.73105858]",
+    logistic Logistic "0.0, 1.0" "[0.5        0.73105858]",
     /// The error function.
-    erf Erf "0.0, 1.0" "[0. 0.84270079]",
+    erf Erf "0.0, 1.0" "[0.         0.84270079]",
     /// One less the error function, with all digits also where that is small.
-    erfc Erfc "0.0, 10.0" "[1.0 2.1e-45]",
+    erfc Erfc "0.0, 10.0" "[1.00000000e+00 2.08848758e-45]",
     /// The inverse of the error function; NaN beyond 1.
-    erf_inv ErfInv "0.0, 0.5" "[0. 0.47693628]",
+    erf_inv ErfInv "0.0, 0.5" "[0.         0.47693628]",
     /// The logarithm of the magnitude of the gamma function.
-    lgamma Lgamma "1.0, 5.0" "[0. 3.17805383]",
+    lgamma Lgamma "1.0, 5.0" "[0.         3.17805383]",
     /// The derivative of [`lgamma`](Self::lgamma).
-    digamma Digamma "1.0, 2.0" "[-0.57721566 0.42278434]",
+    digamma Digamma "1.0, 2.0" "[-0.57721566  0.42278434]",
     /// The derivative of [`digamma`](Self::digamma), which has none itself.
     trigamma Trigamma "1.0, 2.0" "[1.64493407 0.64493407]",
     /// The square root.
     sqrt Sqrt "4.0, 9.0" "[2. 3.]",
     /// One over the square root.
-    rsqrt Rsqrt "4.0, 0.25" "[0.5 2.]",
+    rsqrt Rsqrt "4.0, 0.25" "[0.5 2. ]",
     /// The cube root.
-    cbrt Cbrt "27.0, -8.0" "[3. -2.]",
+    cbrt Cbrt "27.0, -8.0" "[ 3. -2.]",
     /// The largest integers not above the elements.
-    floor Floor "1.5, -1.5" "[1. -2.]",
+    floor Floor "1.5, -1.5" "[ 1. -2.]",
     /// The smallest integers not below the elements.
-    ceil Ceil "1.5, -1.5" "[2. -1.]",
+    ceil Ceil "1.5, -1.5" "[ 2. -1.]",
     /// Whether each element is neither infinite nor NaN.
-    is_finite IsFinite "1.0, f64::INFINITY" "[True False]",
+    is_finite IsFinite "1.0, f64::INFINITY" "[ true false]",
 }
 
 impl Array {
@@ -136,7 +136,7 @@ impl Array {
     /// ```
     /// use tracewell::prelude::*;
     ///
-    /// assert_eq!(Array::from([0.5f32, 1.5, -2.6]).round().to_string(), "[0. 2. -3.]");
+    /// assert_eq!(Array::from([0.5f32, 1.5, -2.6]).round().to_string(), "[ 0.  2. -3.]");
     /// ```
     #[track_caller]
     pub fn round(&self) -> Array {
@@ -149,7 +149,7 @@ impl Array {
     /// ```
     /// use tracewell::prelude::*;
     ///
-    /// assert_eq!(Array::from([1.0f32, f32::NAN]).is_nan().to_string(), "[False True]");
+    /// assert_eq!(Array::from([1.0f32, f32::NAN]).is_nan().to_string(), "[false  true]");
     /// ```
     #[track_caller]
     pub fn is_nan(&self) -> Array {
@@ -162,8 +162,8 @@ impl Array {
     /// ```
     /// use tracewell::prelude::*;
     ///
-    /// assert_eq!(Array::from([2, -3]).powi(3).to_string(), "[8 -27]");
-    /// assert_eq!(Array::from([2.0f32, 4.0]).powi(-2).to_string(), "[0.25 0.0625]");
+    /// assert_eq!(Array::from([2, -3]).powi(3).to_string(), "[  8 -27]");
+    /// assert_eq!(Array::from([2.0f32, 4.0]).powi(-2).to_string(), "[0.25   0.0625]");
     /// ```
     #[track_caller]
     pub fn powi(&self, exponent: i32) -> Array {
@@ -175,7 +175,7 @@ impl Array {
     /// ```
     /// use tracewell::prelude::*;
     ///
-    /// assert_eq!(Array::from([0, 7, -1]).count_ones().to_string(), "[0 3 32]");
+    /// assert_eq!(Array::from([0, 7, -1]).count_ones().to_string(), "[ 0  3 32]");
     /// ```
     #[doc(alias = "population_count")]
     #[track_caller]
@@ -188,7 +188,7 @@ impl Array {
     /// ```
     /// use tracewell::prelude::*;
     ///
-    /// assert_eq!(Array::from([0, 7, -1]).leading_zeros().to_string(), "[32 29 0]");
+    /// assert_eq!(Array::from([0, 7, -1]).leading_zeros().to_string(), "[32 29  0]");
     /// ```
     #[doc(alias = "clz")]
     #[track_caller]
@@ -201,7 +201,7 @@ impl Array {
     /// ```
     /// use tracewell::prelude::*;
     ///
-    /// assert_eq!(Array::from([1.0f32, -0.0]).bitcast(I32).to_string(), "[1065353216 -2147483648]");
+    /// assert_eq!(Array::from([1.0f32, -0.0]).bitcast(I32).to_string(), "[ 1065353216 -2147483648]");
     /// ```
     #[track_caller]
     pub fn bitcast(&self, dtype: DType) -> Array {

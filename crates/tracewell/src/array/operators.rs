@@ -253,10 +253,10 @@ pairs! {
     /// The smaller of each pair; NaN where either is.
     minimum Min "take the minimum of" "Array::from([1, 3]).minimum(2)" "[1 2]",
     /// What is left by the truncated quotient, with the sign of the dividend, as `%` in Rust.
-    rem Rem "take the remainder of" "Array::from([7, -7]).rem(3)" "[1 -1]",
+    rem Rem "take the remainder of" "Array::from([7, -7]).rem(3)" "[ 1 -1]",
     /// The next float on the way to the other. It has no derivative.
     nextafter Nextafter "take the float next to"
-        "Array::from([1.0f64]).nextafter(2.0).gt(1.0)" "[True]",
+        "Array::from([1.0f64]).nextafter(2.0).gt(1.0)" "[ true]",
 }
 
 /// Functions of two floats; integers and bools become floats first.
@@ -281,7 +281,7 @@ macro_rules! float_pairs {
 }
 float_pairs! {
     /// To the power of the other. Integers become floats; [`powi`](Self::powi) keeps them.
-    pow Pow "raise" "Array::from([2.0f32, 9.0]).pow(0.5)" "[1.4142135 3.]",
+    pow Pow "raise" "Array::from([2.0f32, 9.0]).pow(0.5)" "[1.4142135 3.       ]",
     /// The angle of the point with these ordinates and the other's abscissas, from -π to π.
     atan2 Atan2 "take the angle of" "Array::from([0.0f64, 1.0]).atan2(-1.0)" "[3.14159265 2.35619449]",
 }
@@ -293,7 +293,7 @@ impl Array {
     /// use tracewell::prelude::*;
     ///
     /// let x = Array::from([-2.0f32, 0.5, 7.0]);
-    /// assert_eq!(x.clamp(0.0, 1.0).to_string(), "[0. 0.5 1.]");
+    /// assert_eq!(x.clamp(0.0, 1.0).to_string(), "[0.  0.5 1. ]");
     /// ```
     #[doc(alias = "clip")]
     #[track_caller]
