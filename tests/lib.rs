@@ -3,4 +3,5 @@
 pub mod differential;
 pub mod generate;
 pub mod laws;
+pub mod math;
 pub mod readers;
