@@ -32,11 +32,13 @@ fn worst_arguments() {
             let at = show(function, bits);
             writeln!(report, "{name}: {error:.3} ulp, stated {}, at {at}", function.ulp[0]).expect("a text");
         }
-        if format!("{error:.3}") != stored.error || stored.bits.first() != Some(&bits) {
+        let same = format!("{error:.3}") == stored.error && stored.bits.first() == Some(&bits);
+        if stored.complete && !same {
             writeln!(report, "{name}: {error:.3} ulp, found {}: {WAY_OUT}", stored.error).expect("a text");
         }
         if !page.contains(&format!("\n| `{name}` | {} |", stored.error)) {
-            writeln!(report, "{name}: docs/math.md does not say {}: {WAY_OUT}", stored.error).expect("a text");
+            writeln!(report, "{name}: docs/math.md does not say {}: {WAY_OUT}", stored.error)
+                .expect("a text");
         }
     }
     assert!(report.is_empty(), "\n{report}");
@@ -57,7 +59,8 @@ fn a_stride_over_all_arguments() {
         let (error, bits) = tally.largest().unwrap_or_default();
         if !(error <= bound) || tally.counts[4] > 0 {
             let at = show(function, bits);
-            writeln!(report, "{}: {error:.3} ulp, {bound:.3} allowed, at {at}", function.name).expect("a text");
+            writeln!(report, "{}: {error:.3} ulp, {bound:.3} allowed, at {at}", function.name)
+                .expect("a text");
         }
     }
     assert!(report.is_empty(), "\n{report}");

@@ -12,7 +12,11 @@ const END: f64 = 340_282_366_920_938_463_463_374_607_431_768_211_456.0;
 #[inline]
 pub fn error_f32(got: f32, exact: f64, floor: f64) -> f64 {
     let value = f64::from(got);
-    if is_ordinary(value, exact) { distance_f32(value, exact, floor) } else { special_f32(value, exact, floor) }
+    if is_ordinary(value, exact) {
+        distance_f32(value, exact, floor)
+    } else {
+        special_f32(value, exact, floor)
+    }
 }
 
 /// The errors of many; faster than one by one.
@@ -108,4 +112,3 @@ fn unit(x: f64) -> f64 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff).max(1);
     if exponent > 52 { f64::from_bits((exponent - 52) << 52) } else { f64::from_bits(1 << (exponent - 1)) }
 }
-

@@ -31,9 +31,11 @@ pub fn points(function: &str) -> Vec<Point> {
     for line in lines {
         let words: Vec<&str> = line.split(' ').collect();
         let (result, arguments) = words.split_last().expect("a line has words");
-        let arguments: Vec<f64> = arguments.iter().map(|word| f64::from_bits(digits(word, 16) as u64)).collect();
+        let arguments: Vec<f64> =
+            arguments.iter().map(|word| f64::from_bits(digits(word, 16) as u64)).collect();
         let result = digits(result, 18);
-        let exact = Exact { value: f64::from_bits((result >> 8) as u64), rest: (result & 0xff) as f64 / 256.0 };
+        let exact =
+            Exact { value: f64::from_bits((result >> 8) as u64), rest: (result & 0xff) as f64 / 256.0 };
         if let Some(symmetry) = symmetry {
             let value = if symmetry == "odd" { -exact.value } else { exact.value };
             points.push(Point { arguments: vec![-arguments[0]], exact: Exact { value, ..exact } });

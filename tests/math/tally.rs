@@ -70,7 +70,8 @@ impl Tally {
 
     /// The largest error and its argument.
     pub fn largest(&self) -> Option<(f64, u64)> {
-        let larger = |a: (f64, u64), b: &(f64, u64)| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { *b } else { a };
+        let larger =
+            |a: (f64, u64), b: &(f64, u64)| if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) { *b } else { a };
         let first = *self.worst.first()?;
         Some(self.worst.iter().fold(first, larger))
     }

@@ -68,7 +68,8 @@ impl Walk {
         tally: &mut Tally,
         f: impl Fn(&[Tensor]) -> Result<Tensor, String>,
     ) -> Result<(), String> {
-        let mut desk = Desk { bits: Vec::new(), exact: Vec::new(), floor: Vec::new(), errors: vec![0.0; STRETCH] };
+        let mut desk =
+            Desk { bits: Vec::new(), exact: Vec::new(), floor: Vec::new(), errors: vec![0.0; STRETCH] };
         loop {
             desk.bits.clear();
             desk.bits.extend(bits.by_ref().take(STRETCH));
@@ -79,7 +80,8 @@ impl Walk {
             // The end of the last stretch is filled with whatever.
             desk.bits.resize(STRETCH, 0);
             let bits = &desk.bits[..STRETCH];
-            let argument = |shift: u32| Tensor::from_fn([STRETCH], |i| f32::from_bits((bits[i] >> shift) as u32));
+            let argument =
+                |shift: u32| Tensor::from_fn([STRETCH], |i| f32::from_bits((bits[i] >> shift) as u32));
             let arguments = match self.reference {
                 Reference::One(_) => vec![argument(0)],
                 Reference::Two(_) => vec![argument(32), argument(0)],

@@ -28,8 +28,7 @@ impl Arguments {
             Arguments { functions: FUNCTIONS.to_vec(), threads: cores, chunks: u64::MAX, again: false };
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("a value follows `{word}`"));
-            let number =
-                |text: String| text.parse::<u64>().map_err(|_| format!("`{text}` is not a number"));
+            let number = |text: String| text.parse::<u64>().map_err(|_| format!("`{text}` is not a number"));
             match word.as_str() {
                 "-h" | "--help" => return Ok(None),
                 "--again" => arguments.again = true,

@@ -75,13 +75,13 @@ fn page(rows: &[(&Function, State)]) -> Result<String, String> {
     let mut text = String::from(HEAD) + &missing(rows);
     text += "\n| function | `f32` largest | at | stated | `f64` largest seen | at | stated |\n|---|---|---|---|---|---|---|\n";
     for (function, state) in rows {
-        let (error, bits) = state.tally.largest().unwrap_or((0.0, 0));
+        let at = state.tally.largest().map_or("–".to_owned(), |(_, bits)| show(function, bits));
         let wide = f64_error(function)?;
         let [narrow_bound, wide_bound] = function.ulp;
         text += &format!(
-            "| `{}` | {error:.3} | {} | {narrow_bound} | {:.3} | {} | {wide_bound} |\n",
+            "| `{}` | {} | {at} | {narrow_bound} | {:.3} | {} | {wide_bound} |\n",
             function.name,
-            show(function, bits),
+            largest(state),
             wide.error,
             wide.at,
         );
@@ -91,7 +91,7 @@ fn page(rows: &[(&Function, State)]) -> Result<String, String> {
     text += "| function | arguments | at most ½ | at most 1 | at most 2 | more | special values wrong |\n|---|---|---|---|---|---|---|\n";
     for (function, state) in rows {
         let seen = state.tally.seen();
-        let part = |count: u64| format!("{:.4} %", 100.0 * count as f64 / seen as f64);
+        let part = |count: u64| format!("{:.4} %", 100.0 * count as f64 / seen.max(1) as f64);
         let [half, one, two, more, wrong] = state.tally.counts;
         text += &format!(
             "| `{}` | {seen} | {} | {} | {} | {more} | {wrong} |\n",
@@ -104,13 +104,17 @@ fn page(rows: &[(&Function, State)]) -> Result<String, String> {
     Ok(text)
 }
 
+/// The largest error, as it is printed everywhere.
+fn largest(state: &State) -> String {
+    state.tally.largest().map_or("–".to_owned(), |(error, _)| format!("{error:.3}"))
+}
+
 /// The largest error in the line of the function, then the bits of the worst arguments.
 fn worst(rows: &[(&Function, State)]) -> String {
     let mut text = String::new();
     for (function, state) in rows {
-        let (error, _) = state.tally.largest().unwrap_or((0.0, 0));
         let so_far = if state.complete() { "" } else { " so far" };
-        text += &format!("# {} {error:.3}{so_far}\n", function.name);
+        text += &format!("# {} {}{so_far}\n", function.name, largest(state));
         let width = 8 * function.arity();
         for (_, bits) in &state.tally.worst {
             text += &format!("{bits:0width$x}\n");

@@ -166,9 +166,7 @@ fn f32_errors() {
                 None => wide.run(f64::from(x).to_bits(), 0),
             };
             let floor = function.floor.map_or(0.0, |floor| floor(f64::from(x)));
-            worst.see(error(got, exact, floor), || {
-                format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}")
-            });
+            worst.see(error(got, exact, floor), || format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}"));
         }
         worst.report(function, &mut report);
     }
@@ -232,9 +230,7 @@ fn f32_large_arguments() {
                 let x = f32::from_bits(bits);
                 let got = expansion.run(u64::from(bits), 0);
                 let exact = reference(f64::from(x));
-                worst.see(error(got, exact, 0.0), || {
-                    format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}")
-                });
+                worst.see(error(got, exact, 0.0), || format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}"));
             }
         }
         worst.report(function, &mut report);
