@@ -93,6 +93,18 @@ def erf_inv(x):
     return mp.erfinv(x)
 
 
+def trigamma(x):
+    """Recurrence and asymptotic series; `mp.psi` takes minutes for large arguments."""
+    if x < 0:
+        return (mp.pi / mp.sin(mp.pi * (x - mp.nint(x)))) ** 2 - trigamma(1 - x)
+    total = mpf(0)
+    while x < 60:
+        total += 1 / x**2
+        x += 1
+    series = 1 / x + 1 / (2 * x**2)
+    return total + series + mp.fsum(mp.bernoulli(2 * k) / x ** (2 * k + 1) for k in range(1, 40))
+
+
 EXACT = {
     "exp": mp.exp, "exp2": lambda x: mpf(2) ** x, "expm1": mp.expm1, "logistic": lambda x: 1 / (1 + mp.exp(-x)),
     "log": mp.log, "log2": lambda x: mp.log(x) / mp.log(2), "log10": lambda x: mp.log(x) / mp.log(10),
@@ -101,7 +113,7 @@ EXACT = {
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "asin": mp.asin, "acos": mp.acos, "atan": mp.atan,
     "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "asinh": mp.asinh, "acosh": mp.acosh, "atanh": mp.atanh,
     "erf": mp.erf, "erfc": mp.erfc, "erf_inv": erf_inv,
-    "lgamma": lambda x: mp.re(mp.loggamma(x)), "digamma": mp.digamma, "trigamma": lambda x: mp.psi(1, x),
+    "lgamma": lambda x: mp.re(mp.loggamma(x)), "digamma": mp.digamma, "trigamma": trigamma,
 }
 ODD = ("sin", "tan", "asin", "atan", "sinh", "tanh", "asinh", "atanh", "cbrt", "erf", "erf_inv")
 EVEN = ("cos", "cosh")
