@@ -230,13 +230,13 @@ mod tests {
         let split = linearize(&graph, &[true, true]).unwrap();
         expect![[r#"
             func @f_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[], f32[]) {
-              %2: f32[], %3: f32[], %4: f32[], %5: f32[] = call[graph=func @g_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[], f32[]) {
+              %2: f32[], %3: f32[], %4: f32[] = call[graph=func @g_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[]) {
                 %2: f32[] = sin %0
                 %3: f32[] = cos %0
                 %4: f32[] = mul %2, %1
-                return %4, %1, %2, %3
+                return %4, %2, %3
               }] %0, %1
-              return %2, %3, %4, %5
+              return %2, %1, %3, %4
             }
         "#]].assert_eq(&write(&split.primal));
         expect![[r#"

@@ -3,14 +3,20 @@
 //! To add one: `cargo xtask new-primitive name`, fill in the rules (the compiler names what is missing), add
 //! it to the list below. See docs/adding-a-primitive.md.
 
+mod barrier;
 mod binary;
 mod broadcast;
 mod call;
+mod checkpoint;
+mod checkpoint_name;
 mod compare;
 mod constant;
 mod convert;
+mod custom_jvp;
+mod custom_vjp;
 mod dot_general;
 mod elementwise;
+mod nested;
 mod permute;
 mod reduce;
 mod reshape;
@@ -19,8 +25,9 @@ mod shape_rules;
 mod unary;
 
 pub use self::{
-    binary::*, broadcast::*, call::*, compare::*, constant::*, convert::*, dot_general::*, permute::*,
-    reduce::*, reshape::*, select::*, unary::*,
+    barrier::*, binary::*, broadcast::*, call::*, checkpoint::*, checkpoint_name::*, compare::*, constant::*,
+    convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, permute::*, reduce::*, reshape::*, select::*,
+    unary::*,
 };
 
 use std::fmt;
@@ -70,8 +77,9 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Add "add", Broadcast "broadcast", Call "call", Ceil "ceil", Compare "compare",
-    Constant "constant", Convert "convert", Cos "cos", Div "div", DotGeneral "dot_general", Exp "exp",
+    Abs "abs", Add "add", Barrier "barrier", Broadcast "broadcast", Call "call", Ceil "ceil", Checkpoint "checkpoint",
+    CheckpointName "checkpoint_name", Compare "compare",
+    Constant "constant", Convert "convert", Cos "cos", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Div "div", DotGeneral "dot_general", Exp "exp",
     Floor "floor", Log "log", Max "max", Min "min", Mul "mul", Neg "neg", Permute "permute",
     ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceProd "reduce_prod", ReduceSum "reduce_sum",
     Reshape "reshape", Select "select", Sign "sign", Sin "sin", Sqrt "sqrt",
