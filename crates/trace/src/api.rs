@@ -21,6 +21,18 @@ pub enum Api {
     Linearize,
     /// `vmap(f)` and `vmap_axes(f, …)`.
     Vmap,
+    /// `checkpoint(f)`.
+    Checkpoint,
+    /// `custom_jvp(f, rule)`.
+    CustomJvp,
+    /// `custom_vjp(fwd, bwd)`.
+    CustomVjp,
+    /// A derivative rule given to one of these. It is staged for tangents that are not known yet.
+    Rule,
+    /// `saved_residuals(f, …)`.
+    SavedResiduals,
+    /// `eval_shape(f, …)`.
+    EvalShape,
     /// The expansion of a primitive that is defined by one.
     Expand,
 }
@@ -38,6 +50,12 @@ impl Api {
             Api::Vjp => "vjp",
             Api::Linearize => "linearize",
             Api::Vmap => "vmap",
+            Api::Checkpoint => "checkpoint",
+            Api::CustomJvp => "custom_jvp",
+            Api::CustomVjp => "custom_vjp",
+            Api::Rule => "a derivative rule",
+            Api::SavedResiduals => "saved_residuals",
+            Api::EvalShape => "eval_shape",
             Api::Expand => "expand",
         }
     }
@@ -46,7 +64,9 @@ impl Api {
     pub fn is_concrete(self) -> bool {
         match self {
             Api::Grad | Api::ValueAndGrad | Api::Jvp | Api::Vjp | Api::Linearize => true,
+            Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
+            Api::Rule | Api::EvalShape => false,
         }
     }
 }

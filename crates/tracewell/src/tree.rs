@@ -329,6 +329,35 @@ pub fn map2<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
     })
 }
 
+/// The arrays of a tree, in order; [`unflatten`] puts others in their places.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let p = (Array::from(1.0f32), vec![Array::from(2.0f32)]);
+/// let arrays = tree::flatten(&p);
+/// let swapped = tree::unflatten(&p, arrays.into_iter().rev().collect());
+/// assert_eq!((swapped.0.item::<f32>(), swapped.1[0].item::<f32>()), (2.0, 1.0));
+/// ```
+pub fn flatten<T: TreeRef + ?Sized>(tree: &T) -> Vec<Array> {
+    leaves(tree).into_iter().cloned().collect()
+}
+
+/// A tree of the structure of another, with these arrays in order; their types may be others.
+#[track_caller]
+pub fn unflatten<T: TreeRef + ?Sized>(like: &T, arrays: Vec<Array>) -> T::Owned {
+    let location = tracewell_graph::Location::caller();
+    let count = leaves(like).len();
+    if count != arrays.len() {
+        let message =
+            format!("`unflatten` takes one array for each of the tree's {count}, found {}", arrays.len());
+        let error = tracewell_trace::Error::new(tracewell_trace::ErrorKind::Structure, message);
+        tracewell_trace::raise(error, &location);
+    }
+    let mut next = arrays.into_iter();
+    like.rebuild_ref(&mut |leaf| next.next().unwrap_or_else(|| leaf.clone()))
+}
+
 /// The paths of a tree's arrays, in order, under a root name.
 pub(crate) fn paths<T: TreeRef + ?Sized>(tree: &T, root: &str) -> Vec<String> {
     let mut all = Vec::new();

@@ -84,7 +84,8 @@ mod tests {
               %6: f32[] = mul %5, %0
               return %6
             }
-        "#]].assert_eq(&[&parts.primal, &parts.again, &parts.linear].map(write).concat());
+        "#]]
+        .assert_eq(&[&parts.primal, &parts.again, &parts.linear].map(write).concat());
     }
 
     #[test]
@@ -108,6 +109,7 @@ mod tests {
               %6: f32[] = mul %5, %0
               return %6
             }
-        "#]].assert_eq(&[&parts.primal, &parts.again, &parts.linear].map(write).concat());
+        "#]]
+        .assert_eq(&[&parts.primal, &parts.again, &parts.linear].map(write).concat());
     }
 }

@@ -34,7 +34,7 @@ mod samples;
 pub use batch::batch;
 pub use checkpoint::checkpoint;
 pub use jvp::jvp;
-pub use linearize::{Origin, Origins, linearize, linearize_with_origins};
+pub use linearize::{Origin, Origins, linearize, linearize_results, linearize_with_origins};
 pub use prune::prune;
 pub use transpose::transpose;
 pub use walks::GraphWalks;

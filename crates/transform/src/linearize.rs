@@ -39,7 +39,17 @@ pub fn linearize(graph: &Graph, active: &[bool]) -> Result<Linearized, RuleError
 
 /// As [`linearize`], and says where the values of the primal part come from.
 pub fn linearize_with_origins(graph: &Graph, active: &[bool]) -> Result<(Linearized, Origins), RuleError> {
-    let forward = pushforward(graph, active, true)?;
+    linearize_results(graph, active, &vec![true; graph.outputs.len()])
+}
+
+/// The same where only the `wanted` results have a tangent: what only others need is no residual.
+pub fn linearize_results(
+    graph: &Graph,
+    active: &[bool],
+    wanted: &[bool],
+) -> Result<(Linearized, Origins), RuleError> {
+    let mut forward = pushforward(graph, active, true)?;
+    forward.tangents.iter_mut().zip(wanted).filter(|(_, wanted)| !**wanted).for_each(|(dy, _)| *dy = None);
     let tangents = forward.has_tangent();
     let Pushforward { builder, values, outputs, tangents: tangent_outputs } = forward;
     // The inputs were added first, so finishing renumbers nothing and the atoms above stay right.

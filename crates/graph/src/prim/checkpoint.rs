@@ -150,7 +150,7 @@ impl Primitive for Checkpoint {
         Ok(Lowering::Graph(self.graph.clone()))
     }
 
-    /// `x·exp(exp(y))`, under each kind of policy.
+    /// `x·exp(y)·exp(y)`, under each kind of policy.
     fn examples() -> Vec<Example> {
         let policies =
             [Policy::Nothing, Policy::Everything, Policy::Dots, Policy::Primitives(vec!["exp".to_string()])];
@@ -159,8 +159,8 @@ impl Primitive for Checkpoint {
             let mut b = GraphBuilder::new();
             let (x, y) = (Atom::Var(b.input(ty.clone())), Atom::Var(b.input(ty.clone())));
             let e = b.bind1(Exp {}, &[y]).expect("typed");
-            let e = b.bind1(Exp {}, &[e]).expect("typed");
-            let p = b.bind1(Mul {}, &[x, e]).expect("typed");
+            let p = b.bind1(Mul {}, &[x, e.clone()]).expect("typed");
+            let p = b.bind1(Mul {}, &[p, e]).expect("typed");
             let graph = Arc::new(b.finish("example", vec![p]));
             Example {
                 prim: Checkpoint { policy: policy.clone(), graph }.into(),

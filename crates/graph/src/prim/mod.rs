@@ -24,6 +24,7 @@ mod select;
 mod shape_rules;
 mod unary;
 
+pub use self::nested::{Place, first_half};
 pub use self::{
     barrier::*, binary::*, broadcast::*, call::*, checkpoint::*, checkpoint_name::*, compare::*, constant::*,
     convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, permute::*, reduce::*, reshape::*, select::*,

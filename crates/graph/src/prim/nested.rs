@@ -58,9 +58,8 @@ pub(super) fn jvp_nested(
     Ok(Jvp { primals, tangents: spread(tangents, &has_tangent) })
 }
 
-/// The first half of a derivative in two parts: a graph from the operands to `count` results and then what the
-/// second half reads. Gives the results, and what is read: an operand or a result that is read is not passed out
-/// a second time.
+/// Applies the first half of a derivative in two parts: a graph from the operands to `count` results and then what
+/// the second half reads. Gives the results, and what is read.
 pub(super) fn bind_first_half(
     cx: &mut Cx<'_>,
     graph: Graph,
@@ -68,36 +67,44 @@ pub(super) fn bind_first_half(
     wrap: impl Fn(Arc<Graph>) -> Prim,
     primals: &[Atom],
 ) -> Result<(Vec<Atom>, Vec<Atom>), RuleError> {
-    /// Where a value that is read is found.
-    enum Found {
-        Operand(usize),
-        Output(usize),
-    }
-    let Graph { name, inputs, equations, mut outputs, types } = graph;
-    let read = outputs.split_off(count);
-    let places: Vec<Found> = read
-        .into_iter()
-        .map(|atom| {
-            let operand = atom.var().and_then(|var| inputs.iter().position(|&input| input == var));
-            if let Some(i) = operand {
-                return Found::Operand(i);
-            }
-            let output = outputs.iter().position(|output| *output == atom);
-            Found::Output(output.unwrap_or_else(|| {
-                outputs.push(atom);
-                outputs.len() - 1
-            }))
-        })
-        .collect();
-    let reduced = Graph { name, inputs, equations, outputs, types };
-    let mut results = cx.bind_all(wrap(Arc::new(reduced)), primals)?;
+    let (graph, places) = first_half(graph, count);
+    let mut results = cx.bind_all(wrap(Arc::new(graph)), primals)?;
     let found = places.iter().map(|place| match place {
-        Found::Operand(i) => primals[*i].clone(),
-        Found::Output(i) => results[*i].clone(),
+        Place::Operand(i) => primals[*i].clone(),
+        Place::Output(i) => results[*i].clone(),
     });
     let read = found.collect();
     results.truncate(count);
     Ok((results, read))
+}
+
+/// Where a value that the second half of a derivative reads is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// Among the operands of the first half.
+    Operand(usize),
+    /// Among its outputs.
+    Output(usize),
+}
+
+/// The first half of a derivative as it is applied: an operand or a result that the second half reads is not passed
+/// out a second time. `graph` gives `count` results and then what is read; says where each of these is found.
+pub fn first_half(graph: Graph, count: usize) -> (Graph, Vec<Place>) {
+    let Graph { name, inputs, equations, mut outputs, types } = graph;
+    let read = outputs.split_off(count);
+    let place = |atom: Atom| {
+        let operand = atom.var().and_then(|var| inputs.iter().position(|&input| input == var));
+        if let Some(i) = operand {
+            return Place::Operand(i);
+        }
+        let output = outputs.iter().position(|output| *output == atom);
+        Place::Output(output.unwrap_or_else(|| {
+            outputs.push(atom);
+            outputs.len() - 1
+        }))
+    };
+    let places = read.into_iter().map(place).collect();
+    (Graph { name, inputs, equations, outputs, types }, places)
 }
 
 /// The adjoint of the graph is applied, as what `wrap` makes of a graph.

@@ -6,6 +6,7 @@ use tracewell_trace::{Api, Error, ErrorKind, Event, notify};
 use super::grad::check_arguments;
 use super::pullback::{Linear, linear};
 use crate::array::{Array, or_raise};
+use crate::outcome::Outcome;
 use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
 use crate::tree::{Tree, TreeRef, leaves, paths};
 
@@ -25,74 +26,82 @@ pub type Pushforward<X, Y> = Box<dyn Fn(&X) -> Y + Send + Sync>;
 /// assert_eq!(pull(&Array::from([1.0f32, 10.0])).to_string(), "[ 2. 40.]");
 /// ```
 #[track_caller]
-pub fn vjp<X, Y, F>(f: F, x: &X) -> (Y, Pullback<Y, X::Owned>)
+pub fn vjp<X, R, F>(f: F, x: &X) -> R::Plain<(R::Ok, Pullback<R::Ok, X::Owned>)>
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    let (y, linear, like) = at_point(Api::Vjp, &f, x);
-    let shape_of_y = stripped(&y);
-    let pull = move |ct: &Y| {
-        let location = linear.location.clone();
-        let result =
-            check_like("cotangent", &shape_of_y, ct).and_then(|()| linear.inner.pull(&values_of(ct)));
-        refill(&like, or_raise(result, &location))
-    };
-    (y, Box::new(pull))
+    let location = Location::caller();
+    let (outcome, linear) = at_point::<X, R, F>(Api::Vjp, &f, x, &location);
+    let like = x.rebuild_ref(&mut Clone::clone);
+    R::and(outcome, |y| {
+        let linear = linear.expect("a success was linearised");
+        let shape_of_y = stripped(&y);
+        let pull = move |ct: &R::Ok| {
+            let result = check_like("cotangent", &shape_of_y, ct).and_then(|()| linear.pull(&values_of(ct)));
+            refill(&like, or_raise(result, &location))
+        };
+        (y, Box::new(pull) as Pullback<R::Ok, X::Owned>)
+    })
 }
 
 /// `f(x)` and its pushforward at `x`, which may be called any number of times.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let (y, push) = linearize(|x: &Array| x.square(), &Array::from([1.0f32, 2.0]));
+/// assert_eq!(y.to_string(), "[1. 4.]");
+/// assert_eq!(push(&Array::from([1.0f32, 10.0])).to_string(), "[ 2. 40.]");
+/// ```
 #[track_caller]
-pub fn linearize<X, Y, F>(f: F, x: &X) -> (Y, Pushforward<X::Owned, Y>)
+pub fn linearize<X, R, F>(f: F, x: &X) -> R::Plain<(R::Ok, Pushforward<X::Owned, R::Ok>)>
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    let (y, linear, like) = at_point(Api::Linearize, &f, x);
-    let shape_of_y = stripped(&y);
-    let push = move |dx: &X::Owned| {
-        let location = linear.location.clone();
-        let result = check_like("tangent", &like, dx).and_then(|()| linear.inner.push(&values_of(dx)));
-        refill(&shape_of_y, or_raise(result, &location))
-    };
-    (y, Box::new(push))
+    let location = Location::caller();
+    let (outcome, linear) = at_point::<X, R, F>(Api::Linearize, &f, x, &location);
+    let like = x.rebuild_ref(&mut Clone::clone);
+    R::and(outcome, |y| {
+        let linear = linear.expect("a success was linearised");
+        let shape_of_y = stripped(&y);
+        let push = move |dx: &X::Owned| {
+            let result = check_like("tangent", &like, dx).and_then(|()| linear.push(&values_of(dx)));
+            refill(&shape_of_y, or_raise(result, &location))
+        };
+        (y, Box::new(push) as Pushforward<X::Owned, R::Ok>)
+    })
 }
 
-struct At {
-    inner: Linear,
-    location: Location,
-}
-
-/// Linearises at a point. Called from functions that track their caller, whose line it takes.
-#[track_caller]
-fn at_point<X, Y, F>(api: Api, f: &F, x: &X) -> (Y, At, X::Owned)
+/// Linearises at a point: the outcome, and the derivative where it succeeded.
+fn at_point<X, R, F>(api: Api, f: &F, x: &X, location: &Location) -> (R::With<R::Ok>, Option<Linear>)
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    let function = Function::of::<F>(api, Location::caller());
+    let function = Function::of::<F>(api, location.clone());
     let mut kept = None;
-    let y = enter::<Y, Y>(
+    let outcome = enter::<R, R::Ok>(
         &function,
         || describe(x, "x"),
         || {
             check_arguments(api, x)?;
-            let traced = stage_tree::<X, Y>(&function, x, &arguments(x, "x"), f)?;
-            let values = values_of(x);
-            let active = vec![true; values.len()];
-            let linear = linear(traced.staged, values, active, &function.location)?;
+            let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), f)?;
+            let wanted = vec![true; traced.staged.graph.outputs.len()];
+            let linear = linear(traced.staged, values_of(x), &wanted, location)?;
             let y = refill(&traced.result, linear.results.clone());
             kept = Some(linear);
             Ok(y)
         },
     );
-    notify(&Event::ReturnedFunction { api });
-    let inner = kept.expect("`enter` returns only where the inside succeeded");
-    let like = x.rebuild_ref(&mut Clone::clone);
-    (y, At { inner, location: function.location }, like)
+    if kept.is_some() {
+        notify(&Event::ReturnedFunction { api });
+    }
+    (outcome, kept)
 }
 
 /// The structure and types of a tree, to check others against.

@@ -28,12 +28,13 @@ where
     let function = Function::of::<F>(Api::Vmap, Location::caller());
     move |x| {
         let axes = vec![Some(0); leaves(x).len()];
-        run(&function, &f, x, &axes, |count| vec![0; count])
+        run(&function, &f, x, &axes, |result| vec![Some(0); leaves(result).len()])
     }
 }
 
 /// `f` over the axes given: for each array of the argument the axis that is the batch, or none for one that is
-/// the same for all; for results the axis at which the batch appears. One number stands for a whole tree.
+/// the same for all; for results the axis at which the batch appears, or none for one that is the same for all.
+/// One number stands for a whole tree, a tuple for a tuple, and a `Vec` lists the axis of each array in order.
 ///
 /// ```
 /// use tracewell::prelude::*;
@@ -42,6 +43,12 @@ where
 /// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
 /// let columns = vmap_axes(scale, (1, None), 1)(&(x, Array::from(10.0f32)));
 /// assert_eq!(columns.to_string(), "[[10. 20.]\n [30. 40.]]");
+///
+/// // The results are a batch along axis 1 and a number that all examples share.
+/// let f = |(x, s): &(Array, Array)| (x * s, s.sin());
+/// let a = (Array::ones([3, 2], F32), Array::from(0.0f32));
+/// let (y, s) = vmap_axes(f, vec![Some(0), None], (1, None))(&a);
+/// assert_eq!((y.shape().to_string(), s.item::<f32>()), ("[2,3]".into(), 0.0));
 /// ```
 #[track_caller]
 pub fn vmap_axes<X, R, F, I, O>(f: F, in_axes: I, out_axes: O) -> impl Fn(&X) -> R
@@ -56,20 +63,19 @@ where
     move |x| {
         let mut axes = Vec::new();
         in_axes.collect(x, &mut axes);
-        run(&function, &f, x, &axes, |count| {
-            // One number for all results; more structure is resolved against the result itself.
-            let first = out_axes.single().unwrap_or(0);
-            vec![first; count]
+        run(&function, &f, x, &axes, |result| {
+            let mut axes = Vec::new();
+            out_axes.collect(result, &mut axes);
+            axes
         })
     }
 }
 
-/// Which axis of each array is the batch: one number (or none) for a whole tree, or a tuple of these.
+/// Which axis of each array is the batch: one number (or none) for a whole tree, a tuple of these for a tuple, or a
+/// `Vec` with one for each array.
 pub trait Axes<T> {
     /// Adds one axis for each array.
     fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>);
-    /// The one number, where it is one.
-    fn single(&self) -> Option<isize>;
 }
 
 macro_rules! number_axes {
@@ -77,9 +83,6 @@ macro_rules! number_axes {
         impl<T: Tree> Axes<T> for $N {
             fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>) {
                 axes.extend(std::iter::repeat_n(Some(*self as isize), leaves(tree).len()));
-            }
-            fn single(&self) -> Option<isize> {
-                Some(*self as isize)
             }
         }
     )*};
@@ -90,8 +93,11 @@ impl<T: Tree> Axes<T> for Option<isize> {
     fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>) {
         axes.extend(std::iter::repeat_n(*self, leaves(tree).len()));
     }
-    fn single(&self) -> Option<isize> {
-        *self
+}
+
+impl<T: Tree> Axes<T> for Vec<Option<isize>> {
+    fn collect(&self, _: &T, axes: &mut Vec<Option<isize>>) {
+        axes.extend(self);
     }
 }
 
@@ -101,22 +107,24 @@ macro_rules! tuple_axes {
             fn collect(&self, tree: &($($T,)*), axes: &mut Vec<Option<isize>>) {
                 $(self.$i.collect(&tree.$i, axes);)*
             }
-            fn single(&self) -> Option<isize> {
-                None
-            }
         }
     };
 }
+tuple_axes!(I A 0);
 tuple_axes!(I A 0, J B 1);
 tuple_axes!(I A 0, J B 1, K C 2);
 tuple_axes!(I A 0, J B 1, K C 2, L D 3);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4, N F 5);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4, N F 5, O G 6);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4, N F 5, O G 6, P H 7);
 
 fn run<X, R, F>(
     function: &Function,
     f: &F,
     x: &X,
     axes: &[Option<isize>],
-    out_axes: impl FnOnce(usize) -> Vec<isize>,
+    out_axes: impl FnOnce(&R::Ok) -> Vec<Option<isize>>,
 ) -> R
 where
     X: TreeRef + ?Sized,
@@ -128,6 +136,7 @@ where
         function,
         || describe(x, "x"),
         || {
+            check_count("arguments", axes.len(), leaves(x).len())?;
             let (size, axes) = batch_size(x, axes)?;
             let mut inputs = Vec::new();
             let mut arguments = Vec::new();
@@ -148,14 +157,26 @@ where
             let (batched, has_axis) = tracewell_transform::batch(&graph, size, &flags).map_err(rule)?;
             let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
             let outputs = apply(&batched, &inputs, location)?;
-            let out_axes = out_axes(outputs.len());
+            let out_axes = out_axes(&traced.result);
+            check_count("results", out_axes.len(), outputs.len())?;
             let mut results = Vec::with_capacity(outputs.len());
-            for ((value, has_axis), axis) in outputs.into_iter().zip(has_axis).zip(out_axes) {
+            let places = out_axes.into_iter().zip(paths(&traced.result, "result"));
+            for ((value, has_axis), (axis, path)) in outputs.into_iter().zip(has_axis).zip(places) {
+                let Some(axis) = axis else {
+                    if has_axis {
+                        let message = format!("`{path}` differs between examples, but its axis is `None`");
+                        return Err(Error::new(ErrorKind::Structure, message)
+                            .help("say at which axis of the result the batch appears")
+                            .into());
+                    }
+                    results.push(value);
+                    continue;
+                };
                 let value = if has_axis { value } else { repeat(value, size, location)? };
                 let rank = value.ty().rank() as isize;
                 let at = if axis < 0 { axis + rank } else { axis };
                 if !(0..rank).contains(&at) {
-                    let message = format!("axis {axis} of the result is out of range for {}", value.ty());
+                    let message = format!("axis {axis} of `{path}` is out of range for {}", value.ty());
                     return Err(Error::new(ErrorKind::Index, message).into());
                 }
                 results.push(move_axis(value, 0, at as usize, location)?);
@@ -163,6 +184,15 @@ where
             Ok(refill(&traced.result, results))
         },
     ))
+}
+
+/// A list of axes must name one for each array.
+fn check_count(what: &str, axes: usize, arrays: usize) -> Result<(), Error> {
+    if axes == arrays {
+        return Ok(());
+    }
+    let message = format!("`vmap_axes` was given {axes} axes for {arrays} arrays of the {what}");
+    Err(Error::new(ErrorKind::Structure, message).help("one number or `None` stands for a whole tree"))
 }
 
 /// The size of the batch and the axis of each array, counted from the front.
