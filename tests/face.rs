@@ -14,18 +14,26 @@ mod checkpoint;
 mod custom;
 #[path = "face/donation.rs"]
 mod donation;
+#[path = "face/elementwise.rs"]
+mod elementwise;
 #[path = "face/errors.rs"]
 mod errors;
 #[path = "face/events.rs"]
 mod events;
+#[path = "face/indexing.rs"]
+mod indexing;
 #[path = "face/jit.rs"]
 mod jit;
 #[path = "face/memory.rs"]
 mod memory;
+#[path = "errors/mod.rs"]
+mod mistakes;
 #[path = "face/primitives.rs"]
 mod primitives;
 #[path = "face/threads.rs"]
 mod threads;
+#[path = "face/tour.rs"]
+mod tour;
 #[path = "face/transforms.rs"]
 mod transforms;
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tests::generate::{self, Options};
 use tracewell_array::DType;
 use tracewell_graph::text::{NoCustom, read, read_unchecked, write, write_with_locations};
-use tracewell_graph::{Graph, ParamValue, Prim, eval, verify};
+use tracewell_graph::{Graph, ParamValue, Prim, Var, eval, verify};
 
 const GRAPHS: u64 = 500;
 
@@ -150,7 +150,13 @@ fn shrinking_goes_into_calls() {
         for equation in &graph.equations {
             equation.prim.rules().each_param(&mut |_, value| {
                 if let ParamValue::Graph(inner) = value {
-                    found |= inner.equations.iter().any(|equation| equation.prim.name() == "broadcast");
+                    let is_read = |var: &Var| {
+                        let readers = inner.equations.iter().flat_map(|equation| &equation.inputs);
+                        readers.chain(&inner.outputs).any(|atom| atom.var() == Some(*var))
+                    };
+                    found |= inner.equations.iter().any(|equation| {
+                        equation.prim.name() == "broadcast" && equation.outputs.iter().any(is_read)
+                    });
                 }
             });
         }

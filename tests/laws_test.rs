@@ -1,6 +1,12 @@
 //! Every law holds of every example of every primitive; and a primitive that breaks one is caught.
 
+#[path = "edges.rs"]
+mod edges;
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
 use tests::laws::{self, LAWS, Outcome};
+use tests::primitives_page::derivative;
 use tracewell_array::{DType, Tensor};
 use tracewell_graph::prim::{Abs, Add, Neg};
 use tracewell_graph::{
@@ -64,9 +70,14 @@ impl Liar {
     }
 }
 
+static CALLS: AtomicI64 = AtomicI64::new(0);
+
 impl Params for Liar {
     fn each_param(&self, f: &mut dyn FnMut(&'static str, ParamValue)) {
+        // Another number each time cannot be read back.
+        let count = if self.lies("text") { CALLS.fetch_add(1, Ordering::Relaxed) } else { 0 };
         f("lie", ParamValue::Text(self.lie.unwrap_or("none").to_string()));
+        f("count", ParamValue::Int(count));
     }
 }
 
@@ -115,4 +126,34 @@ impl Primitive for Liar {
     fn examples() -> Vec<Example> {
         Vec::new()
     }
+}
+
+/// What has no derivative is what has none in JAX: zero where `lax` defines it so, an error where it has no rule.
+#[test]
+fn the_same_have_no_derivative_as_in_jax() {
+    let of_kind = |kind: &str| -> Vec<&str> {
+        let is_it = |name: &&str| {
+            let examples: Vec<Example> =
+                Prim::examples().into_iter().filter(|e| e.prim.name() == *name).collect();
+            derivative(&examples) == kind
+        };
+        Prim::NAMES.iter().copied().filter(is_it).collect()
+    };
+    // In `lax`: `ad.defjvp_zero`, or a function with a derivative of zero.
+    assert_eq!(of_kind("zero"), ["ceil", "floor", "round", "sign", "stop_gradient"]);
+    // In `lax`: no rule, so that differentiating is an error. The derivative of `trigamma` there is that of
+    // `polygamma`, of which it is a case; ours has none yet (docs/limits.md).
+    assert_eq!(of_kind("none"), ["nextafter", "trigamma"]);
+}
+
+/// The page of primitives says what the primitives say.
+#[test]
+fn the_page_of_primitives_is_up_to_date() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/primitives.md");
+    let page = tests::primitives_page::page();
+    if std::env::var_os("TRACEWELL_BLESS").is_some() {
+        std::fs::write(&path, &page).expect("the page can be written");
+    }
+    let found = std::fs::read_to_string(&path).expect("there is a page");
+    assert!(found == page, "docs/primitives.md is out of date: `cargo xtask bless` writes it");
 }

@@ -3,4 +3,5 @@
 pub mod differential;
 pub mod generate;
 pub mod laws;
+pub mod primitives_page;
 pub mod readers;

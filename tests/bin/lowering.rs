@@ -81,7 +81,11 @@ fn single(example: &Example) -> Result<Graph, String> {
 fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
     let lowering = example.prim.rules().lower(&graph.input_types(), &graph.output_types());
     Ok(match lowering.map_err(|error| error.to_string())? {
-        Lowering::Map(_) | Lowering::View(_) | Lowering::Reduce { .. } => "kernel",
+        Lowering::Map(_)
+        | Lowering::View(_)
+        | Lowering::Reduce { .. }
+        | Lowering::Count { .. }
+        | Lowering::Pieces(_) => "kernel",
         Lowering::Library(_) => "library",
         Lowering::Graph(_) => "composition",
         Lowering::Constant(_) => "constant",

@@ -256,7 +256,7 @@ fn functions_with_rules_see_values() {
     let f = |x: &Array| {
         custom_jvp(
             |x: &Array| if x.item::<f64>() > 1.0 { x.square() } else { x * 3.0 },
-            |x: &Array, dx: &Array| (x.clone(), 7.0 * dx),
+            |x: &Array, dx: &Array| (x.square(), 7.0 * dx),
         )(x)
     };
     let (value, slope) = value_and_grad(f)(&Array::from(2.0f64));

@@ -1,7 +1,12 @@
 //! Mistakes and their texts. Lines are those of this file, so texts are compared without them.
 
+use std::sync::mpsc::channel;
+
 use expect_test::{Expect, expect};
 use tracewell::prelude::*;
+use tracewell::primitive::{bind, bind_all};
+
+use steps::Steps;
 
 /// The text with every `file:line:column` of this file as `here`.
 fn without_lines(text: &str) -> String {
@@ -58,11 +63,12 @@ fn the_value_of_an_abstract_tracer() {
         |x| Ok(if x.sum().item::<f32>() > 0.0 { x.sin() } else { x.cos() }),
         Array::zeros([3], F32),
         expect![[r#"
-            `item()` asked for the value of Traced<f32[]>, which is not known while a closure given to `jit` (here) is traced for jit
+            `item()` asked for the value of a traced f32[], which is not known while tracing for jit
               --> here, while tracing a closure (here) for jit
-              help: it was made at here and depends on `x`
+              note: it depends on the argument `x` by these lines
+                    here (reduce_sum)
               help: to choose by value inside a traced function use `select`
-              help: to keep a Rust `if`, mark the argument `#[static_arg]`, or move the `if` outside"#]],
+              help: to keep a Rust `if` or loop, mark the argument it depends on `#[static_arg]`, or move it outside"#]],
     );
 }
 
@@ -77,9 +83,9 @@ fn a_leaked_tracer() {
     let leaked = kept.into_inner().unwrap().unwrap();
     let panic = std::panic::catch_unwind(|| &leaked + 1.0).unwrap_err();
     expect![[r#"
-        Traced<f32[3]> from here was used after the trace of a closure given to `jit` (here) had ended
+        a traced f32[3] was used after its trace had ended
           --> here
-          help: it was made at here
+          note: it was made at here, while tracing a closure (here) for jit
           help: return the array from the traced function instead of storing it outside"#]]
     .assert_eq(&without_lines(panic.downcast_ref::<String>().unwrap()));
 }
@@ -93,8 +99,9 @@ fn an_inner_function_names_the_whole_way() {
         |x| Ok(grad(|x: &Array| model(x).sum())(x)),
         Array::zeros([4, 3], F32),
         expect![[r#"
-            cannot take the product of f32[4,3] and f32[7,2]: contracted axis 1 is 3 and axis 0 is 7
-              --> here, while tracing `model` (here) for jit, called from a closure (here) for grad, called from a closure (here) for jit"#]],
+            cannot take the product of f32[4,3] and f32[7,2]: contracted axis 1 of the left is 3, 0 of the right is 7
+              --> here, while tracing `model` (here) for jit, called from a closure (here) for grad, called from a closure (here) for jit
+              help: sizes along which products are summed are equal; `.t()` reverses the axes"#]],
     );
 }
 
@@ -108,7 +115,7 @@ fn a_gradient_by_an_integer() {
     .unwrap();
     expect![[r#"
         `grad` by `x.1`, which is i32[2]: only floats have derivatives
-          --> here, while tracing a closure (here) for grad
+          --> here, while tracing a closure for grad
           help: capture it in the closure instead, or `convert` it to a float"#]]
     .assert_eq(&without_lines(&error.to_string()));
 }
@@ -139,22 +146,25 @@ fn a_tracer_prints_its_type_and_argument() {
     expect!["Traced<f64[2]> for x.1 / Traced<f32[3]> from here"].assert_eq(&seen.into_inner().unwrap());
 }
 
-#[test]
-fn a_primitive_without_a_derivative_names_the_line_that_used_it() {
+mod steps {
+    use tracewell::prelude::Result;
     use tracewell::primitive::{
         ArrayType, Atom, Batched, Cx, Data, Example, Jvp, Lowering, Operand, Prim, Primitive, RuleError,
-        TypeError, bind, params,
+        TypeError, params,
     };
     params! {
         /// `steps x`: the elements, without a derivative.
-        pub struct Steps {}
+        pub struct Steps {
+            /// How many results the type rule promises; there is one.
+            results: usize,
+        }
     }
     impl Primitive for Steps {
         fn name(&self) -> &str {
             "test::steps"
         }
         fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
-            Ok(inputs.to_vec())
+            Ok(vec![inputs[0].clone(); self.results])
         }
         fn eval(&self, inputs: &[Data]) -> Result<Vec<Data>, String> {
             Ok(inputs.to_vec())
@@ -180,9 +190,13 @@ fn a_primitive_without_a_derivative_names_the_line_that_used_it() {
             Vec::new()
         }
     }
+}
+
+#[test]
+fn a_primitive_without_a_derivative_names_the_line_that_used_it() {
     let line = line!() + 2;
     let f = |x: &Array| -> Result<Array> {
-        let y = bind(Steps {}, &[x]);
+        let y = bind(Steps { results: 1 }, &[x]);
         Ok(y.sum())
     };
     let error = grad(f)(&Array::zeros([2], F32)).err().unwrap();
@@ -191,5 +205,46 @@ fn a_primitive_without_a_derivative_names_the_line_that_used_it() {
         `test::steps` has no derivative: it is made of steps
           --> here, while tracing a closure (here) for grad
           help: use `stop_gradient` on its operands to hold them constant"#]]
+    .assert_eq(&without_lines(&error.to_string()));
+}
+
+#[test]
+fn rules_of_a_users_primitive_that_do_not_fit_together() {
+    check(
+        |x| Ok(bind_all(Steps { results: 2 }, &[x])),
+        Array::zeros([2], F32),
+        expect![[r#"
+            cannot compile `test::steps`, a primitive of your own: its rules do not fit together
+              --> here, while tracing a closure (here) for jit
+              note: cannot lower `test::steps` of here `test::steps`: its lowering gives (f32[2]), its type rule (f32[2], f32[2])
+              help: `lower` gives what computes the results that `type_rule` promises"#]],
+    );
+}
+
+#[test]
+fn a_tracer_in_another_trace() {
+    let outer = |x: &Array| -> Result<Array> {
+        let (give, take) = channel();
+        let (end, wait) = channel::<()>();
+        std::thread::scope(|scope| {
+            // This trace begins later and is still going on when its array is used outside.
+            scope.spawn(move || {
+                let inner = |y: &Array| {
+                    give.send(y.sin()).unwrap();
+                    wait.recv().unwrap_err();
+                    y.clone()
+                };
+                trace(inner, &Array::zeros([3], F32)).unwrap();
+            });
+            let _end = end;
+            Ok(x + take.recv().unwrap())
+        })
+    };
+    let error = tracewell::jit(outer).call(&Array::zeros([3], F32)).err().unwrap();
+    expect![[r#"
+        a traced f32[3] was used in a closure (here), another trace
+          --> here, while tracing a closure (here) for jit
+          note: it was made at here, while tracing a closure (here) for trace
+          help: give it to the other function as an argument"#]]
     .assert_eq(&without_lines(&error.to_string()));
 }

@@ -189,9 +189,15 @@ fn axes_of_every_array() {
 fn wrong_axes_are_named() {
     let x = Array::zeros([2, 3], F64);
     let shared = vmap_axes(|x: &Array| -> Result<Array> { Ok(x.sum()) }, 0, None)(&x);
-    assert_eq!(shared.unwrap_err().message(), "`result` differs between examples, but its axis is `None`");
+    assert_eq!(
+        shared.unwrap_err().message(),
+        "`vmap` gives `y` no axis, but it differs from example to example"
+    );
     let outside = vmap_axes(|x: &Array| -> Result<Array> { Ok(x.sum()) }, 0, 1)(&x);
-    assert_eq!(outside.unwrap_err().message(), "axis 1 of `result` is out of range for f64[2]");
+    assert_eq!(
+        outside.unwrap_err().message(),
+        "`vmap` has no axis 1 for `y`, which with its batch is f64[2]"
+    );
     let few = vmap_axes(|x: &(Array, Array)| -> Result<Array> { Ok(x.0.sum()) }, vec![Some(0)], 0);
     assert_eq!(
         few(&(x.clone(), x)).unwrap_err().message(),
@@ -267,14 +273,14 @@ mod work {
         assert_eq!([runs(|| g1(&x)), runs(|| g2(&x)), runs(|| g3(&x))], [10, 10, 10]);
     }
 
-    /// A compiled call cannot be asked for what a further derivative needs: each order runs it once more.
+    /// A compiled call is run with what the derivative will need of its inside, and so not again for that.
     #[test]
-    fn a_jitted_chain_runs_once_for_each_order() {
+    fn every_order_runs_the_jitted_chain_once() {
         let x = Array::from(0.5f64);
         let g1 = |x: &Array| grad(|x: &Array| jitted_chain(x))(x);
         let g2 = move |x: &Array| grad(g1)(x);
         let g3 = move |x: &Array| grad(g2)(x);
-        assert_eq!([runs(|| g1(&x)), runs(|| g2(&x)), runs(|| g3(&x))], [10, 20, 30]);
+        assert_eq!([runs(|| g1(&x)), runs(|| g2(&x)), runs(|| g3(&x))], [10, 10, 10]);
     }
 
     #[test]

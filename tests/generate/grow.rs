@@ -10,8 +10,9 @@ use super::rng::Rng;
 use super::steady::Known;
 
 /// A graph as wanted, and inputs for it.
-pub(super) fn grow(rng: &mut Rng, options: Options, name: String) -> (Graph, Vec<Tensor>) {
+pub(super) fn grow(rng: &mut Rng, options: Options, name: String, owed: Vec<usize>) -> (Graph, Vec<Tensor>) {
     let mut growth = Growth::new(rng, options, 0);
+    growth.owed = owed;
     for _ in 0..2 {
         growth.input_of_any_type();
     }
@@ -38,6 +39,8 @@ pub(super) struct Growth<'r> {
     pub(super) inputs: Vec<Tensor>,
     /// Graphs that were called, to be called again.
     pub(super) graphs: Vec<Arc<Graph>>,
+    /// Uses that must still come.
+    pub(super) owed: Vec<usize>,
 }
 
 impl<'r> Growth<'r> {
@@ -50,6 +53,7 @@ impl<'r> Growth<'r> {
             pool: Vec::new(),
             inputs: Vec::new(),
             graphs: Vec::new(),
+            owed: Vec::new(),
         }
     }
 
@@ -61,7 +65,14 @@ impl<'r> Growth<'r> {
                 break;
             }
             self.locate();
-            let _ = self.step();
+            let _ = match self.rng.percent(50).then(|| self.owed.pop()).flatten() {
+                Some(cell) => self.pay(cell),
+                None => self.step(),
+            };
+        }
+        for cell in std::mem::take(&mut self.owed) {
+            self.locate();
+            let _ = self.pay(cell);
         }
         let outputs = self.outputs();
         let builder = std::mem::take(&mut self.builder);
@@ -105,11 +116,14 @@ impl<'r> Growth<'r> {
     /// One step in a random direction; `None` if it led nowhere.
     fn step(&mut self) -> Option<()> {
         match self.rng.below(100) {
-            0..52 => self.elementwise(),
-            52..60 => self.example(),
-            60..70 => self.along_axes(),
-            70..76 => self.reshape(),
-            76..82 => self.broadcast(),
+            0..46 => self.elementwise(),
+            46..54 => self.example(),
+            54..63 => self.along_axes(),
+            63..67 => self.reshape(),
+            67..72 => self.broadcast(),
+            72..75 => self.slice(),
+            75..78 => self.pad(),
+            78..82 => self.concatenate(),
             82..89 => self.dot(),
             89..91 => self.constant(),
             91..95 => self.call_new(),

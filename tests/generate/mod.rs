@@ -9,6 +9,7 @@
 mod agree;
 mod grow;
 mod operands;
+mod owed;
 mod rng;
 mod rough;
 mod shrink;
@@ -28,7 +29,7 @@ pub(crate) use self::rng::Rng;
 /// What a random graph is to be like.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
-    /// About how many equations it has.
+    /// At least about how many equations it has.
     pub size: usize,
     /// Whether there are NaNs, infinities, zeros of both signs and the ends of the integers among the numbers.
     pub extreme: bool,
@@ -41,7 +42,7 @@ pub fn graph(seed: u64, size: usize) -> (Graph, Vec<Tensor>) {
 
 /// A random graph as wanted, and inputs for it.
 pub fn graph_with(seed: u64, options: Options) -> (Graph, Vec<Tensor>) {
-    grow::grow(&mut Rng::new(seed), options, format!("random_{seed}"))
+    grow::grow(&mut Rng::new(seed), options, format!("random_{seed}"), owed::owed(seed))
 }
 
 /// Random inputs for any graph. Only a graph with its own inputs is sure to be well-conditioned.

@@ -30,7 +30,9 @@ fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     let results = prim.rules().eval(operands).expect("well-typed");
     match prim.rules().lower(&types(operands), &types(&results)) {
         Ok(Lowering::Graph(inner)) => roughly(&inner, operands, rng),
-        Ok(Lowering::View(_) | Lowering::Constant(_)) => results,
+        Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => {
+            results
+        }
         _ if !results.iter().all(|result| result.dtype().is_float()) => results,
         Ok(Lowering::Reduce { combine, axes }) => {
             vec![reduce(combine, &axes, &operands[0], &results[0], rng)]

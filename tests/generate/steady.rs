@@ -51,7 +51,7 @@ pub(super) fn apply(
     let moved = match prim.rules().lower(types, results) {
         // What happens inside is rounded too.
         Ok(Lowering::Graph(inner)) => return apply_graph(rng, &inner, operands, extreme),
-        Ok(Lowering::View(_) | Lowering::Constant(_)) => true,
+        Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => true,
         _ => false,
     };
     let coarsest = operands.iter().map(|known| known.tolerance).fold(0.0, f64::max);
@@ -110,6 +110,10 @@ fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     }
     let few_units = if dtype.size() == 4 { 4.0 * f64::from(f32::EPSILON) } else { 4.0 * f64::EPSILON };
     let mut moved = |x: Literal| {
+        // The sign of a NaN is the machine's, and that of a zero may depend on the order of steps.
+        if x.as_f64().is_nan() || x.as_f64() == 0.0 {
+            return Literal::from_f64(dtype, x.as_f64().copysign([-1.0, 1.0][rng.below(2)]));
+        }
         let step = [-1.0, -0.5, 0.5, 1.0][rng.below(4)];
         Literal::from_f64(dtype, x.as_f64() * (1.0 + step * few_units))
     };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use tracewell_array::Shape;
-use tracewell_graph::prim::{Broadcast, Call, Constant, DotGeneral, Reshape};
+use tracewell_graph::prim::{Broadcast, Call, Concatenate, Constant, DotGeneral, Pad, Reshape, Slice};
 use tracewell_graph::{ArrayType, Atom, Example, ParamValue, Prim};
 
 use super::Options;
@@ -28,7 +28,7 @@ static EXAMPLES: LazyLock<Vec<Vec<Example>>> = LazyLock::new(|| {
 
 impl Growth<'_> {
     /// Adds an equation, if its types are right and its results are fit.
-    fn bind(&mut self, prim: impl Into<Prim>, operands: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn bind(&mut self, prim: impl Into<Prim>, operands: &[Value]) -> Option<Vec<Value>> {
         let prim = prim.into();
         let types: Vec<ArrayType> = operands.iter().map(|value| value.ty.clone()).collect();
         let results = prim.rules().type_rule(&types).ok()?;
@@ -144,6 +144,54 @@ impl Growth<'_> {
             axes.iter_mut().filter(|axis| **axis >= at).for_each(|axis| *axis += 1);
         }
         self.bind1(Broadcast { shape, axes }, &operand).map(drop)
+    }
+
+    /// A part of each axis, with steps.
+    pub(super) fn slice(&mut self) -> Option<()> {
+        let operand = self.pick_value()?;
+        let mut slice = Slice { start: vec![], limit: vec![], step: vec![] };
+        for size in operand.ty.shape.iter() {
+            let start = if self.rng.percent(40) { self.rng.below(size + 1) } else { 0 };
+            let limit = if self.rng.percent(40) { start + self.rng.below(size - start + 1) } else { size };
+            slice.start.push(start);
+            slice.limit.push(limit);
+            slice.step.push(if self.rng.percent(30) { 1 + self.rng.below(3) } else { 1 });
+        }
+        self.bind1(slice, &operand).map(drop)
+    }
+
+    /// A few elements more or less at each end of each axis, and some between.
+    pub(super) fn pad(&mut self) -> Option<()> {
+        let operand = self.pick_value()?;
+        let mut pad = Pad { low: vec![], high: vec![], interior: vec![] };
+        for _ in 0..operand.ty.rank() {
+            pad.low.push(if self.rng.percent(40) { self.rng.below(5) as i64 - 2 } else { 0 });
+            pad.high.push(if self.rng.percent(40) { self.rng.below(5) as i64 - 2 } else { 0 });
+            pad.interior.push(if self.rng.percent(20) { self.rng.below(3) } else { 0 });
+        }
+        let value = self.operand(&operand.ty.with_shape(Shape::scalar()))?;
+        self.bind(pad, &[operand, value]).map(drop)
+    }
+
+    /// Something that is there between others that fit, or twice.
+    pub(super) fn concatenate(&mut self) -> Option<()> {
+        let value = self.pick_value()?;
+        if value.ty.rank() == 0 {
+            return None;
+        }
+        let axis = self.rng.below(value.ty.rank());
+        let mut operands = vec![value.clone()];
+        for _ in 0..self.rng.below(3) {
+            let other = if self.rng.percent(30) {
+                value.clone()
+            } else {
+                let size = values::axis_size(self.rng);
+                self.operand(&value.ty.with_shape(value.ty.shape.with(axis, size)))?
+            };
+            let at = self.rng.below(operands.len() + 1);
+            operands.insert(at, other);
+        }
+        self.bind(Concatenate { axis }, &operands).map(drop)
     }
 
     /// Some axes of one operand are contracted, some are batch axes; the other is made to fit.

@@ -6,7 +6,7 @@ use tracewell_graph::{Example, eval};
 
 use super::Outcome;
 use super::allowance::Allowance;
-use super::inputs::{gentle, wild};
+use super::inputs::{Region, gentle, wild};
 use super::rng::Rng;
 use super::same::same;
 use super::single::single;
@@ -17,7 +17,7 @@ pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
     let graph = single(example)?;
     let mut rng = Rng::new(seed);
     let types = graph.input_types();
-    let points = [gentle(&mut rng, &types, false), wild(&mut rng, &types), wild(&mut rng, &types)];
+    let points = [gentle(&mut rng, &types, Region::Signed), wild(&mut rng, &types), wild(&mut rng, &types)];
     let mut tried: Vec<Compiled> = Vec::new();
     for way in WAYS {
         let compiled = Compiled::new(&graph, way).map_err(|e| format!("{way}: {e}"))?;

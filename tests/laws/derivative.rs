@@ -7,7 +7,7 @@ use tracewell_transform::jvp;
 use super::Outcome;
 use super::inputs::direction;
 use super::rng::Rng;
-use super::single::{choices, epsilon, floats, gentle_point, single, sound};
+use super::single::{REFUSED, choices, epsilon, floats, gentle_point, refuses_derivative, single, sound};
 
 /// Checks the derivative along random directions, each choice of operands varying.
 pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
@@ -22,6 +22,9 @@ pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
     let choices = choices(&floats(example));
     if choices.is_empty() {
         return Ok(Outcome::NotApplicable("its operands are not floats"));
+    }
+    if choices.iter().any(|active| refuses_derivative(&graph, active)) {
+        return Ok(REFUSED);
     }
     let mut rng = Rng::new(seed);
     let Some((x, y)) = gentle_point(&mut rng, &graph)? else {

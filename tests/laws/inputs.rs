@@ -5,11 +5,26 @@ use tracewell_graph::ArrayType;
 
 use super::rng::Rng;
 
-/// Floats of magnitude 0.3 to 0.95, no two of the same magnitude and so far from each other, from zero and from
-/// the integers that small steps cross no edge of any function; small integers; random bools.
-///
-/// Where a function is not defined on negatives, `positive` numbers are.
-pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], positive: bool) -> Vec<Tensor> {
+/// Where the floats of [`gentle`] lie: not every function is defined everywhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Region {
+    /// Of either sign.
+    Signed,
+    /// Above zero.
+    Positive,
+    /// Above one.
+    AboveOne,
+}
+
+impl Region {
+    /// The wider ones first.
+    pub(super) const ALL: [Region; 3] = [Region::Signed, Region::Positive, Region::AboveOne];
+}
+
+/// Floats of magnitude 0.52 to 0.97, no two of the same magnitude and so far from each other, from zero, the
+/// integers and halves that small steps cross no edge of any function; nor is a quotient of two near a whole number.
+/// Small integers; random bools.
+pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<Tensor> {
     let floats: usize = types.iter().filter(|ty| ty.dtype.is_float()).map(|ty| ty.shape.len()).sum();
     let mut strata: Vec<usize> = (0..floats).collect();
     rng.shuffle(&mut strata);
@@ -20,9 +35,15 @@ pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], positive: bool) -> Vec<
             fill(ty, |_| match ty.dtype {
                 dtype if dtype.is_float() => {
                     let stratum = strata.next().expect("one for each element") as f64;
-                    let magnitude = 0.3 + 0.65 * (stratum + 0.5 + 0.2 * rng.signed_unit()) / floats as f64;
-                    let sign = if positive || rng.below(2) == 0 { 1.0 } else { -1.0 };
-                    Literal::from_f64(dtype, sign * magnitude)
+                    let magnitude = 0.52 + 0.45 * (stratum + 0.5 + 0.2 * rng.signed_unit()) / floats as f64;
+                    Literal::from_f64(
+                        dtype,
+                        match region {
+                            Region::Signed if rng.below(2) == 0 => -magnitude,
+                            Region::Signed | Region::Positive => magnitude,
+                            Region::AboveOne => 1.0 + magnitude,
+                        },
+                    )
                 }
                 dtype => Literal::from_i64(dtype, rng.below(3) as i64),
             })

@@ -14,6 +14,7 @@ mod rng;
 mod same;
 mod single;
 mod table;
+mod text;
 mod types;
 
 pub use table::{Cell, Table, dtype, table};
@@ -41,8 +42,9 @@ pub struct Law {
 }
 
 /// All of them.
-pub const LAWS: [Law; 6] = [
+pub const LAWS: [Law; 7] = [
     Law { name: "types", statement: "the type rule gives the types of eval's results", check: types::check },
+    Law { name: "text", statement: "the text of an equation reads back as the equation", check: text::check },
     Law { name: "derivative", statement: "jvp is the limit of differences", check: derivative::check },
     Law {
         name: "adjoint", statement: "⟨T u, v⟩ = ⟨u, Tᵀ v⟩ for T = linearize", check: adjoint::check

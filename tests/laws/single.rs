@@ -2,8 +2,10 @@
 
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, RuleError, eval, verify};
+use tracewell_transform::jvp;
 
-use super::inputs::gentle;
+use super::Outcome;
+use super::inputs::{Region, gentle};
 use super::rng::Rng;
 
 /// Inputs, and the results on them.
@@ -38,8 +40,8 @@ pub(super) fn choices(may: &[bool]) -> Vec<Vec<bool>> {
 
 /// Inputs at which the example can be differentiated, and its results there; `None` if they are not finite.
 pub(super) fn gentle_point(rng: &mut Rng, graph: &Graph) -> Result<Option<Pair>, String> {
-    for positive in [false, true] {
-        let inputs = gentle(rng, &graph.input_types(), positive);
+    for region in Region::ALL {
+        let inputs = gentle(rng, &graph.input_types(), region);
         let outputs = eval(graph, &inputs)?;
         let finite = |t: &Tensor| !t.dtype().is_float() || t.literals().all(|x| x.as_f64().is_finite());
         if outputs.iter().all(finite) {
@@ -48,6 +50,14 @@ pub(super) fn gentle_point(rng: &mut Rng, graph: &Graph) -> Result<Option<Pair>,
     }
     Ok(None)
 }
+
+/// Whether the primitive of a graph says that it has no derivative.
+pub(super) fn refuses_derivative(graph: &Graph, active: &[bool]) -> bool {
+    matches!(jvp(graph, active), Err(RuleError::NotDifferentiable { .. }))
+}
+
+/// Why a law says nothing about such a primitive.
+pub(super) const REFUSED: Outcome = Outcome::NotApplicable("it says that it has no derivative");
 
 /// The precision in which a graph computes: that of its coarsest float, inside and out.
 pub(super) fn epsilon(graphs: &[&Graph]) -> f64 {

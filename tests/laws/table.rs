@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use tracewell_array::DType;
-use tracewell_graph::{ArrayType, Example, Prim};
+use tracewell_array::{DType, Shape};
+use tracewell_graph::{ArrayType, Example, ParamValue, Prim};
 
+use super::rng::Rng;
 use super::{LAWS, Law, Outcome};
 
 /// Every example is checked on so many draws of inputs. All of it takes some seconds, most of them to compile.
@@ -54,7 +55,7 @@ pub fn table() -> Table {
 fn draws(example: &Example, law: &Law, first: u64) -> Result<Outcome, String> {
     let mut outcome = Outcome::NotApplicable("nothing was drawn");
     for seed in first..first + DRAWS {
-        let example = &weakened(example, seed);
+        let example = &weakened(&reshaped(example, seed), seed);
         let checked = catch_unwind(AssertUnwindSafe(|| (law.check)(example, seed)));
         match checked.unwrap_or_else(|_| Err("panicked".to_string())) {
             Ok(drawn) if outcome != Outcome::Checked => outcome = drawn,
@@ -66,6 +67,27 @@ fn draws(example: &Example, law: &Law, first: u64) -> Result<Outcome, String> {
         }
     }
     Ok(outcome)
+}
+
+/// A primitive that knows no shapes takes any: some draws are of a random one, up to rank 5, with axes of size 0
+/// and 1 among them.
+fn reshaped(example: &Example, seed: u64) -> Example {
+    let mut knows_shapes = example.inputs.is_empty();
+    example.prim.rules().each_param(&mut |_, value| {
+        knows_shapes |= matches!(
+            value,
+            ParamValue::Ints(_) | ParamValue::Int(_) | ParamValue::Tensor(_) | ParamValue::Graph(_)
+        );
+    });
+    let one_shape = example.inputs.iter().all(|ty| ty.shape == example.inputs[0].shape);
+    if knows_shapes || !one_shape || seed.is_multiple_of(2) {
+        return example.clone();
+    }
+    let mut rng = Rng::new(seed);
+    let rank = rng.below(6);
+    let shape: Shape = (0..rank).map(|_| [1, 1, 2, 2, 3, 5, 0][rng.below(7)]).collect();
+    let inputs = example.inputs.iter().map(|ty| ty.with_shape(shape.clone())).collect();
+    Example { prim: example.prim.clone(), inputs }
 }
 
 /// Rules must not mind weak operands, which come from literals in the user's program: some draws have none, some

@@ -89,6 +89,9 @@ impl Shape {
         self.iter().any(|size| size == 0)
     }
 
+    /// The limit of [`Shape::checked_len`], for whoever tells a user.
+    pub const LIMIT: &str = "an array has less than 2^60 elements: look for a size that grew by mistake";
+
     /// The number of elements, if so many of the widest dtype can be addressed.
     ///
     /// Empty axes count as 1 in the check, as in NumPy: the strides of an accepted shape do not overflow either.

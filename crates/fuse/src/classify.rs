@@ -11,12 +11,13 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::{
-    Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Prim, RuleError, View,
+    ArrayType, Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Piece, Prim, RuleError, View,
 };
 use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Op, Value};
 
 use crate::cost::count_ops;
 use crate::error::FuseError;
+use crate::fits::misfit;
 
 /// How often a primitive may expand into graphs of primitives that expand again.
 const MAX_DEPTH: usize = 64;
@@ -50,6 +51,12 @@ pub(crate) enum Def {
         from: Shape,
         of: Id,
     },
+    /// The index along an axis, as a number of the node's type.
+    Count {
+        axis: usize,
+    },
+    /// Parts put beside each other in memory.
+    Pieces(Vec<Part>),
     /// The reduced axes of an array of shape `from` combined.
     Reduce {
         combine: Combine,
@@ -63,6 +70,17 @@ pub(crate) enum Def {
     },
     /// Partial results of a reduction: made by fusion, for itself.
     Scratch,
+}
+
+/// A node that is a part of another's memory.
+pub(crate) struct Part {
+    pub(crate) of: Id,
+    /// Its shape there; the node may have it under another one.
+    pub(crate) shape: Shape,
+    /// The position in the whole of the part's first element.
+    pub(crate) start: i64,
+    /// For each axis of the part, how far apart its elements are in the whole.
+    pub(crate) strides: Vec<i64>,
 }
 
 /// An array of the flow.
@@ -146,7 +164,15 @@ fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
     let lower = |equation: &Equation| {
         let inputs: Vec<_> = equation.inputs.iter().map(|a| graph.atom_type(a)).collect();
         let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
-        equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))
+        let lowering =
+            equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))?;
+        match misfit(&lowering, &inputs, &outputs) {
+            None => Ok(lowering),
+            Some(why) => {
+                let primitive = equation.prim.name().to_string();
+                Err(failed(equation, RuleError::Unsupported { primitive, why }))
+            }
+        }
     };
     graph.equations.iter().map(lower).collect()
 }
@@ -284,9 +310,38 @@ impl Builder<'_> {
                 }
             }
             Lowering::Constant(tensor) => node(self, Def::Constant(tensor)),
+            Lowering::Count { axis } if ty.shape.size(axis) == 1 => Operand::Literal(Literal::zero(ty.dtype)),
+            Lowering::Count { axis } => node(self, Def::Count { axis }),
+            Lowering::Pieces(pieces) => {
+                let pieces: Vec<Piece> = pieces.into_iter().filter(|p| !p.shape.is_empty()).collect();
+                let parts = pieces.into_iter().map(|piece| {
+                    let from = shape_of(piece.operand);
+                    self.part(&operands, piece, &from, ty)
+                });
+                let parts = parts.collect();
+                node(self, Def::Pieces(parts))
+            }
             Lowering::Library(_) | Lowering::Graph(_) => unreachable!("handled before"),
         };
         self.values[var.0 as usize] = Some(value);
+    }
+
+    /// A node for one piece of an array, and where in the array it is.
+    fn part(&mut self, operands: &[Operand], piece: Piece, from: &Shape, whole: &ArrayType) -> Part {
+        let of = match operands[piece.operand] {
+            Operand::Literal(literal) => {
+                self.node(Def::Fill(literal), whole.dtype, piece.shape.clone(), "fill")
+            }
+            Operand::Node(id) if keeps_positions(&piece.view, from, &piece.shape) => id,
+            Operand::Node(of) => {
+                let def = Def::View { axes: piece.view, from: from.clone(), of };
+                self.node(def, whole.dtype, piece.shape.clone(), "view")
+            }
+        };
+        let strides: Vec<i64> = whole.shape.strides().into_iter().map(|s| s as i64).collect();
+        let start = piece.start.iter().zip(&strides).map(|(&at, stride)| at as i64 * stride).sum();
+        let strides = piece.step.iter().zip(&strides).map(|(&step, stride)| step as i64 * stride).collect();
+        Part { of, shape: piece.shape, start, strides }
     }
 
     fn call(&mut self, equation: &Equation, call: LibraryCall, operands: &[Operand]) {

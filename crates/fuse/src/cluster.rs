@@ -9,7 +9,7 @@ use smallvec::{SmallVec, smallvec};
 use tracewell_array::Shape;
 use tracewell_graph::AxisView;
 
-use crate::classify::{Def, Id, Node, Operand};
+use crate::classify::{Def, Id, Node, Operand, Part};
 use crate::index::{Affine, Apart};
 use crate::loops::{LoopId, Loops};
 use crate::rows::{Row, within};
@@ -20,12 +20,14 @@ const MAX_SPLITS: usize = 16;
 /// A kernel in the making.
 pub(crate) struct Cluster {
     pub(crate) loops: Loops,
+    /// The axes that are walked: what may be computed along with it has the same.
+    pub(crate) walked: SmallVec<[usize; 4]>,
     /// Number of elements of what it computes: the points of its independent loops.
     pub(crate) len: usize,
     /// The row-major position that the independent loops are at.
     pub(crate) here: Affine,
-    /// The arrays that it computes, each stored at `here`.
-    pub(crate) roots: Vec<Id>,
+    /// The arrays that it computes.
+    pub(crate) roots: Vec<Root>,
     /// What was wanted and is decided, each array before its operands.
     pub(crate) found: Vec<Found>,
     /// Where arrays that are not decided yet are wanted.
@@ -38,6 +40,16 @@ pub(crate) struct Cluster {
     /// Rows on the stack.
     pub(crate) rows: usize,
     splits: usize,
+}
+
+/// An array that a cluster computes, or a part of one.
+pub(crate) struct Root {
+    /// The array that is stored.
+    pub(crate) to: Id,
+    /// The array whose element at `here` is stored: the same, or a part of it.
+    pub(crate) of: Id,
+    /// Where it is stored.
+    pub(crate) at: Affine,
 }
 
 /// How the reductions of a cluster hang in its loops.
@@ -72,6 +84,8 @@ pub(crate) enum What {
     Reduce(SmallVec<[LoopId; 2]>, Affine),
     /// One literal everywhere.
     Fill,
+    /// The value of this sum, as a number of the array's type.
+    Count(Affine),
     /// Put by these loops into a row on the stack, at a position in the row.
     Keep(SmallVec<[LoopId; 2]>, Affine),
     /// Read from that row, at a position in it.
@@ -93,6 +107,7 @@ impl Cluster {
         }
         Cluster {
             loops,
+            walked: walked(shape),
             len: shape.len(),
             here,
             roots: Vec::new(),
@@ -106,6 +121,18 @@ impl Cluster {
         }
     }
 
+    /// The loops over a part of an array, whose elements are stored at these strides in the whole.
+    pub(crate) fn of_part(whole: Id, part: &Part) -> Cluster {
+        let mut cluster = Cluster::new(&part.shape);
+        let mut at = Affine::constant(part.start);
+        let walked = part.shape.iter().zip(&part.strides).filter(|(size, _)| *size != 1);
+        for (&id, (_, &stride)) in cluster.loops.each.iter().zip(walked) {
+            at.set(id, stride);
+        }
+        cluster.roots.push(Root { to: whole, of: part.of, at });
+        cluster
+    }
+
     /// How often an array is computed if it is computed inside, for each position where it is wanted.
     pub(crate) fn trips(&self, at: &Affine) -> f64 {
         self.loops.trips(self.loops.home(at.innermost(&self.loops)))
@@ -113,7 +140,7 @@ impl Cluster {
 
     /// Whether the array can be found at a position from its operands, after splitting loops where it helps.
     pub(crate) fn reaches(&mut self, node: &Node, mut at: Affine) -> bool {
-        if !matches!(node.def, Def::View { .. } | Def::Reduce { .. }) {
+        if !matches!(node.def, Def::View { .. } | Def::Count { .. } | Def::Reduce { .. }) {
             return true;
         }
         loop {
@@ -133,10 +160,11 @@ impl Cluster {
         self.splits += 1;
         let new = self.loops.split(of, inner);
         self.here.split(of, inner, new);
+        self.roots.iter_mut().for_each(|root| root.at.split(of, inner, new));
         for found in &mut self.found {
             found.at.split(of, inner, new);
             match &mut found.what {
-                What::Elsewhere(_, at) | What::Recall(at) => at.split(of, inner, new),
+                What::Elsewhere(_, at) | What::Recall(at) | What::Count(at) => at.split(of, inner, new),
                 What::Reduce(loops, at) | What::Keep(loops, at) => {
                     at.split(of, inner, new);
                     if let Some(place) = loops.iter().position(|&l| l == of) {
@@ -187,7 +215,11 @@ impl Cluster {
                 What::Reduce(loops, there)
             }
             Def::Fill(_) => What::Fill,
-            Def::Input(_) | Def::Constant(_) | Def::Call { .. } | Def::Scratch => {
+            Def::Count { axis } => {
+                let mut index = at.axes(&node.shape, &self.loops).expect("the position is reached");
+                What::Count(index.swap_remove(*axis))
+            }
+            Def::Input(_) | Def::Constant(_) | Def::Call { .. } | Def::Pieces(_) | Def::Scratch => {
                 unreachable!("has memory")
             }
         };
@@ -218,6 +250,11 @@ impl Cluster {
             self.found.push(Found { id, at, what: What::Load });
         }
     }
+}
+
+/// The sizes of axes that are walked.
+pub(crate) fn walked(shape: &Shape) -> SmallVec<[usize; 4]> {
+    shape.iter().filter(|&size| size != 1).collect()
 }
 
 /// The position in a view's operand of what is at this index of the view.

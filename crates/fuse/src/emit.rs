@@ -7,7 +7,8 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tracewell_kernel::{BufferId, Combine, Index, Kernel, KernelBuilder, Size, Value};
+use tracewell_array::DType;
+use tracewell_kernel::{BufferId, Combine, Index, Kernel, KernelBuilder, Op, Size, Value};
 
 use crate::classify::{Flow, Id};
 use crate::index::Affine;
@@ -182,7 +183,7 @@ impl Writer {
         writer
     }
 
-    fn param(&mut self, b: &mut KernelBuilder, id: Id, dtype: tracewell_array::DType, written: bool) {
+    fn param(&mut self, b: &mut KernelBuilder, id: Id, dtype: DType, written: bool) {
         self.arrays.push(id);
         self.buffers.insert(id, b.param(dtype, written));
     }
@@ -233,6 +234,7 @@ impl Writer {
                 let index = self.index(b, at);
                 b.load(self.buffers[of], index)
             }
+            Scalar::Count { at, dtype } => self.count(b, at, *dtype),
             Scalar::Map { f, args, .. } => {
                 let args: SmallVec<[Value; 3]> = args.iter().map(|&a| self.value(a)).collect();
                 f(b, &args)
@@ -244,6 +246,34 @@ impl Writer {
             Scalar::Reduce { .. } | Scalar::Keep { .. } => unreachable!("written with their loops"),
         };
         self.values[i] = Some(value);
+    }
+
+    /// The value of a sum of loop variables, as a number.
+    fn count(&mut self, b: &mut KernelBuilder, at: &Affine, dtype: DType) -> Value {
+        let Index { offset, terms } = self.index(b, at);
+        let number = |b: &mut KernelBuilder, size: Size| match size {
+            Size::Const(n) => b.constant(n),
+            Size::Param(id) => b.op(Op::Size(id), &[]),
+        };
+        let mut sum: Option<Value> = None;
+        for (var, stride) in terms {
+            let term = match stride {
+                Size::Const(1) => var,
+                stride => {
+                    let stride = number(b, stride);
+                    b.op(Op::Mul, &[var, stride])
+                }
+            };
+            sum = Some(sum.map_or(term, |sum| b.op(Op::Add, &[sum, term])));
+        }
+        let sum = match (sum, offset) {
+            (Some(sum), Size::Const(0)) => sum,
+            (sum, offset) => {
+                let offset = number(b, offset);
+                sum.map_or(offset, |sum| b.op(Op::Add, &[sum, offset]))
+            }
+        };
+        if dtype == DType::I64 { sum } else { b.op(Op::Convert(dtype), &[sum]) }
     }
 
     /// Writes what is stored at this point.

@@ -2,7 +2,8 @@
 //!
 //! Read in the order of the data:
 //!
-//! - `classify`: the graph as a flow of arrays, each defined in one of a few ways;
+//! - `classify`: the graph as a flow of arrays, each defined in one of a few ways, after `fits` has compared what
+//!   lowerings give with what type rules promise;
 //! - `materialise`: which arrays get memory and which kernel computes them, with `cluster` (a kernel in the
 //!   making), `loops` and `index` (its space, and where in an array a point of it is), `reduce` and `rows`
 //!   (where reductions and rows of intermediate values may be part of a kernel) and `order`;
@@ -23,6 +24,7 @@ mod cost;
 mod donate;
 mod emit;
 mod error;
+mod fits;
 mod index;
 mod loops;
 mod materialise;

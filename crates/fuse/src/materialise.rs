@@ -9,8 +9,8 @@
 
 use smallvec::SmallVec;
 
-use crate::classify::{Def, Flow, Id, Node, Operand};
-use crate::cluster::{Cluster, Form};
+use crate::classify::{Def, Flow, Id, Node, Operand, Part};
+use crate::cluster::{Cluster, Form, Root, walked};
 use crate::index::Affine;
 use crate::order::{Order, Unit};
 use crate::reduce;
@@ -97,10 +97,11 @@ impl Walk<'_> {
     fn visit(&mut self, id: Id) {
         let node = &self.flow.nodes[id];
         match node.def {
-            Def::Input(_) | Def::Constant(_) => self.store(id, None),
+            Def::Input(_) | Def::Constant(_) => self.store(id, &[]),
             Def::Call { call } => self.call(id, call),
             // Nobody reads an element of an empty array, and nobody writes one.
-            _ if node.len() == 0 => self.store(id, None),
+            _ if node.len() == 0 => self.store(id, &[]),
+            Def::Pieces(ref parts) => self.pieces(id, parts),
             _ => match self.fate(id, node) {
                 Fate::Inside => {
                     for k in std::mem::take(&mut self.readers[id]) {
@@ -135,22 +136,36 @@ impl Walk<'_> {
     fn root(&mut self, k: usize, id: Id) {
         self.readers[id].retain(|reader| *reader != k);
         self.clusters[k].wanted.remove(&id);
-        self.clusters[k].roots.push(id);
-        self.order.add(Unit::Cluster(k));
-        self.store(id, Some(Unit::Cluster(k)));
         let here = self.clusters[k].here.clone();
+        self.clusters[k].roots.push(Root { to: id, of: id, at: here.clone() });
+        self.order.add(Unit::Cluster(k));
+        self.store(id, &[Unit::Cluster(k)]);
         self.compute(k, id, here);
     }
 
+    /// Makes an array in parts, each by a kernel of its own, which may compute what it puts there.
+    fn pieces(&mut self, id: Id, parts: &[Part]) {
+        let first = self.clusters.len();
+        let makers: Vec<Unit> = (first..first + parts.len()).map(Unit::Cluster).collect();
+        makers.iter().for_each(|&maker| self.order.add(maker));
+        self.store(id, &makers);
+        for part in parts {
+            let cluster = Cluster::of_part(id, part);
+            let here = cluster.here.clone();
+            self.clusters.push(cluster);
+            self.want(self.clusters.len() - 1, part.of, here);
+        }
+    }
+
     /// Gives an array memory, which its readers read.
-    fn store(&mut self, id: Id, maker: Option<Unit>) {
+    fn store(&mut self, id: Id, makers: &[Unit]) {
         self.stored[id] = true;
         for k in std::mem::take(&mut self.readers[id]) {
             self.clusters[k].load(id);
-            self.order.after(Unit::Cluster(k), maker);
+            makers.iter().for_each(|&maker| self.order.after(Unit::Cluster(k), maker));
         }
         for &call in &self.calls[id] {
-            self.order.after(Unit::Call(call), maker);
+            makers.iter().for_each(|&maker| self.order.after(Unit::Call(call), maker));
         }
     }
 
@@ -167,21 +182,27 @@ impl Walk<'_> {
                 self.stored[result] = true;
             }
         }
-        self.store(id, Some(Unit::Call(call)));
+        self.store(id, &[Unit::Call(call)]);
     }
 
     /// Computes an array inside a kernel, which then wants its operands.
     fn compute(&mut self, k: usize, id: Id, at: Affine) {
         let flow = self.flow;
         for (operand, at) in self.clusters[k].compute(id, &flow.nodes[id], at) {
-            let Operand::Node(id) = operand else { continue };
-            let positions = self.clusters[k].wanted.entry(id).or_default();
-            if !positions.contains(&at) {
-                positions.push(at);
+            if let Operand::Node(id) = operand {
+                self.want(k, id, at);
             }
-            if !self.readers[id].contains(&k) {
-                self.readers[id].push(k);
-            }
+        }
+    }
+
+    /// A kernel wants an array at a position.
+    fn want(&mut self, k: usize, id: Id, at: Affine) {
+        let positions = self.clusters[k].wanted.entry(id).or_default();
+        if !positions.contains(&at) {
+            positions.push(at);
+        }
+        if !self.readers[id].contains(&k) {
+            self.readers[id].push(k);
         }
     }
 
@@ -224,8 +245,10 @@ impl Walk<'_> {
                 let cost = self.costs[id];
                 cost <= CHEAP || (trips - node.len() as f64) * f64::from(cost) <= LAUNCH
             }
+            // Nothing to compute.
+            Def::Fill(_) => true,
             // Splitting a loop changes positions, so they are looked up again each time.
-            Def::View { .. } => readers.iter().all(|&k| {
+            Def::View { .. } | Def::Count { .. } => readers.iter().all(|&k| {
                 let count = self.clusters[k].wanted[&id].len();
                 (0..count).all(|i| {
                     let at = self.clusters[k].wanted[&id][i].clone();
@@ -264,10 +287,12 @@ impl Walk<'_> {
     /// A kernel that may compute the array along with its own: one that needs it at every point of its space,
     /// or one of the same shape that reads the same.
     fn host(&mut self, id: Id, node: &Node) -> Option<usize> {
-        let flow = self.flow;
         let needs_it = |this: &Self, k: usize| {
             let cluster = &this.clusters[k];
-            cluster.wanted.get(&id).is_some_and(|at| at.as_slice() == std::slice::from_ref(&cluster.here))
+            // All of it: a part of an array is at the same position as the whole.
+            let is_whole = cluster.len == node.len();
+            let is_here = |at: &SmallVec<[Affine; 1]>| at.as_slice() == std::slice::from_ref(&cluster.here);
+            is_whole && cluster.wanted.get(&id).is_some_and(is_here)
         };
         let mut candidates: Vec<usize> =
             self.readers[id].iter().copied().filter(|&k| needs_it(self, k)).collect();
@@ -279,9 +304,7 @@ impl Walk<'_> {
         for operand in operands {
             let Operand::Node(operand) = operand else { continue };
             for &k in self.readers[operand].iter().take(MAX_CANDIDATES) {
-                let root = &flow.nodes[self.clusters[k].roots[0]];
-                let is_alike =
-                    root.shape.iter().filter(|&n| n != 1).eq(node.shape.iter().filter(|&n| n != 1));
+                let is_alike = self.clusters[k].walked == walked(&node.shape);
                 if is_alike && !self.readers[id].contains(&k) && !candidates.contains(&k) {
                     candidates.push(k);
                 }

@@ -7,7 +7,7 @@ use tracewell_graph::MapFn;
 use tracewell_kernel::Combine;
 
 use crate::classify::{Def, Flow, Id, Operand};
-use crate::cluster::{Cluster, Form, What};
+use crate::cluster::{Cluster, Form, Root, What};
 use crate::cost::LOAD;
 use crate::index::Affine;
 use crate::loops::{LoopId, Loops};
@@ -23,6 +23,11 @@ pub(crate) enum Scalar {
     Load {
         of: Id,
         at: Affine,
+    },
+    /// The value of a sum of loop variables, as a number of this type.
+    Count {
+        at: Affine,
+        dtype: DType,
     },
     /// A function of scalars before it.
     Map {
@@ -111,18 +116,19 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
             }
             (What::Recall(at), _) => scalars.push(Scalar::Recall { keep: kept[&found.id], at }),
             (What::Fill, Def::Fill(literal)) => scalars.literal(*literal),
+            (What::Count(at), _) => scalars.push(Scalar::Count { at, dtype: node.dtype }),
             _ => unreachable!("arrays are found as what they are"),
         };
         known.insert((found.id, found.at), scalar);
     }
-    if name.is_empty() {
-        name_it(&mut name, &flow.nodes[cluster.roots[0]].name);
+    if name.is_empty() || cluster.roots.iter().any(|root| root.to != root.of) {
+        name_it(&mut name, &flow.nodes[cluster.roots[0].to].name);
     }
-    let store = |&to: &Id| Store {
-        to,
-        dtype: flow.nodes[to].dtype,
-        at: cluster.here.clone(),
-        scalar: known[&(to, cluster.here.clone())],
+    let store = |root: &Root| Store {
+        to: root.to,
+        dtype: flow.nodes[root.to].dtype,
+        at: root.at.clone(),
+        scalar: known[&(root.of, cluster.here.clone())],
     };
     let stores = cluster.roots.iter().map(store).collect();
     Nest { stores, loops: cluster.loops, scalars: scalars.all, form: cluster.form, name }
@@ -166,7 +172,10 @@ impl Nest {
     /// Every access.
     pub(crate) fn accesses(&self) -> impl Iterator<Item = &Affine> {
         let loads = self.scalars.iter().filter_map(|scalar| match scalar {
-            Scalar::Load { at, .. } | Scalar::Recall { at, .. } | Scalar::Keep { to: at, .. } => Some(at),
+            Scalar::Load { at, .. }
+            | Scalar::Count { at, .. }
+            | Scalar::Recall { at, .. }
+            | Scalar::Keep { to: at, .. } => Some(at),
             _ => None,
         });
         loads.chain(self.stores.iter().map(|store| &store.at))
@@ -175,7 +184,10 @@ impl Nest {
     /// Changes every access.
     pub(crate) fn each_access(&mut self, mut f: impl FnMut(&mut Affine)) {
         for scalar in &mut self.scalars {
-            if let Scalar::Load { at, .. } | Scalar::Recall { at, .. } | Scalar::Keep { to: at, .. } = scalar
+            if let Scalar::Load { at, .. }
+            | Scalar::Count { at, .. }
+            | Scalar::Recall { at, .. }
+            | Scalar::Keep { to: at, .. } = scalar
             {
                 f(at);
             }
@@ -191,7 +203,7 @@ impl Nest {
         for scalar in &self.scalars {
             let innermost = match scalar {
                 Scalar::Literal(_) => None,
-                Scalar::Load { at, .. } => at.innermost(&self.loops),
+                Scalar::Load { at, .. } | Scalar::Count { at, .. } => at.innermost(&self.loops),
                 Scalar::Map { args, .. } => self.loops.innermost(args.iter().filter_map(|&a| homes[a])),
                 Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } => self.loops.parent(loops[0]),
                 Scalar::Recall { keep, at } => at.innermost(&self.loops).or(homes[*keep]),
@@ -208,7 +220,9 @@ impl Nest {
         for (scalar, &home) in self.scalars.iter().zip(&homes) {
             work += match scalar {
                 Scalar::Literal(_) => 0.0,
-                Scalar::Load { .. } | Scalar::Recall { .. } => f64::from(LOAD) * self.loops.trips(home),
+                Scalar::Load { .. } | Scalar::Count { .. } | Scalar::Recall { .. } => {
+                    f64::from(LOAD) * self.loops.trips(home)
+                }
                 Scalar::Map { ops, .. } => f64::from(*ops) * self.loops.trips(home),
                 Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } => {
                     self.loops.trips(loops.last().copied())

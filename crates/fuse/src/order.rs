@@ -35,13 +35,11 @@ impl Order {
         }
     }
 
-    /// Says that `unit` runs after `maker`, if there is one.
-    pub(crate) fn after(&mut self, unit: Unit, maker: Option<Unit>) {
-        if let Some(maker) = maker {
-            let needs = self.needs.entry(unit).or_default();
-            if !needs.contains(&maker) {
-                needs.push(maker);
-            }
+    /// Says that `unit` runs after `maker`.
+    pub(crate) fn after(&mut self, unit: Unit, maker: Unit) {
+        let needs = self.needs.entry(unit).or_default();
+        if !needs.contains(&maker) {
+            needs.push(maker);
         }
     }
 
@@ -98,11 +96,10 @@ mod tests {
         let call = Unit::Call(0);
         let mut order = Order::default();
         [a, b, c, call, d].into_iter().for_each(|unit| order.add(unit));
-        order.after(a, Some(b));
-        order.after(a, Some(d));
-        order.after(b, Some(call));
-        order.after(call, Some(c));
-        order.after(d, None);
+        order.after(a, b);
+        order.after(a, d);
+        order.after(b, call);
+        order.after(call, c);
         assert!(order.may_need(a, c) && order.may_need(b, c));
         assert!(!order.may_need(c, a) && !order.may_need(d, c));
         assert_eq!(order.sorted(), [d, c, call, b, a]);

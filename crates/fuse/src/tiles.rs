@@ -52,7 +52,7 @@ fn depends(nest: &Nest, column: LoopId) -> Vec<Depends> {
     for scalar in &nest.scalars {
         let depends = match scalar {
             Scalar::Literal(_) => Depends::default(),
-            Scalar::Load { at, .. } => Depends {
+            Scalar::Load { at, .. } | Scalar::Count { at, .. } => Depends {
                 column: at.coefficient(column) != 0,
                 row: at.terms.iter().any(|(l, _)| !nest.loops.each.contains(l)),
                 result: false,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use tracewell_array::Literal;
+use tracewell_array::{DType, Literal};
 use tracewell_kernel::Combine;
 
 use crate::index::Affine;
@@ -56,7 +56,7 @@ fn groups(nest: &Nest, reductions: &[usize]) -> Vec<Vec<usize>> {
     let mut group_of: Vec<usize> = Vec::new();
     for i in 0..nest.scalars.len() {
         match &nest.scalars[i] {
-            Scalar::Literal(_) | Scalar::Load { .. } => {}
+            Scalar::Literal(_) | Scalar::Load { .. } | Scalar::Count { .. } => {}
             Scalar::Map { args, .. } => needs[i] = args.iter().fold(0, |all, &a| all | needs[a]),
             Scalar::Keep { body, .. } => needs[i] = needs[*body],
             Scalar::Recall { keep, .. } => needs[i] = needs[*keep],
@@ -145,7 +145,7 @@ fn sort(nest: &mut Nest, groups: &[Vec<usize>]) {
             Scalar::Map { args, .. } => args.clone(),
             Scalar::Reduce { body, .. } | Scalar::Keep { body, .. } => SmallVec::from_slice(&[*body]),
             Scalar::Recall { keep, .. } => SmallVec::from_slice(&[*keep]),
-            Scalar::Literal(_) | Scalar::Load { .. } => SmallVec::new(),
+            Scalar::Literal(_) | Scalar::Load { .. } | Scalar::Count { .. } => SmallVec::new(),
         };
         match group_of.get(&i) {
             Some(&g) => groups[g].iter().flat_map(|&member| of(member)).collect(),
@@ -192,7 +192,7 @@ fn redirect(scalar: &mut Scalar, place: &[usize]) {
         Scalar::Map { args, .. } => args.iter_mut().for_each(|a| *a = place[*a]),
         Scalar::Reduce { body, .. } | Scalar::Keep { body, .. } => *body = place[*body],
         Scalar::Recall { keep, .. } => *keep = place[*keep],
-        Scalar::Literal(_) | Scalar::Load { .. } => {}
+        Scalar::Literal(_) | Scalar::Load { .. } | Scalar::Count { .. } => {}
     }
 }
 
@@ -201,6 +201,7 @@ fn redirect(scalar: &mut Scalar, place: &[usize]) {
 enum Key {
     Literal(Literal),
     Load(usize, Affine),
+    Count(Affine, DType),
     Map(usize, SmallVec<[usize; 3]>),
     Reduce(Combine, SmallVec<[LoopId; 2]>, usize),
     Keep(SmallVec<[LoopId; 2]>),
@@ -217,6 +218,7 @@ fn share(nest: &mut Nest) {
         let key = match &scalar {
             Scalar::Literal(literal) => Key::Literal(*literal),
             Scalar::Load { of, at } => Key::Load(*of, at.clone()),
+            Scalar::Count { at, dtype } => Key::Count(at.clone(), *dtype),
             Scalar::Map { f, args, .. } => Key::Map(Arc::as_ptr(f).cast::<u8>().addr(), args.clone()),
             Scalar::Reduce { combine, loops, body, .. } => Key::Reduce(*combine, loops.clone(), *body),
             Scalar::Keep { loops, .. } => Key::Keep(loops.clone()),

@@ -11,6 +11,8 @@ pub struct TypeError {
     pub primitive: String,
     /// What was expected and what was found.
     pub message: String,
+    /// The ways out.
+    pub help: Vec<String>,
 }
 
 /// Why a rule (derivative, transpose, batching, lowering) gave no result.
@@ -44,7 +46,13 @@ pub enum RuleError {
 impl TypeError {
     /// A type error of this primitive.
     pub fn new(primitive: impl Into<String>, message: impl Into<String>) -> TypeError {
-        TypeError { primitive: primitive.into(), message: message.into() }
+        TypeError { primitive: primitive.into(), message: message.into(), help: Vec::new() }
+    }
+
+    /// Adds a way out.
+    pub fn help(mut self, help: impl Into<String>) -> TypeError {
+        self.help.push(help.into());
+        self
     }
 }
 

@@ -65,10 +65,15 @@ pub trait FromParams: Sized {
 /// Declares a primitive's struct with its parameters, and everything that reads that declaration.
 #[macro_export]
 macro_rules! params {
-    ($(#[$meta:meta])* pub struct $Name:ident { $($(#[$field_meta:meta])* $field:ident : $ty:ty),* $(,)? }) => {
-        $(#[$meta])*
+    ($(#[doc = $doc:literal])* pub struct $Name:ident { $($(#[$field_meta:meta])* $field:ident : $ty:ty),* $(,)? }) => {
+        $(#[doc = $doc])*
         #[derive(Clone, PartialEq, Eq, Hash, Debug)]
         pub struct $Name { $($(#[$field_meta])* pub $field: $ty),* }
+
+        impl $Name {
+            /// What it computes, in words: the documentation of the struct.
+            pub const DOC: &'static str = concat!($($doc, "\n"),*);
+        }
 
         impl $crate::Params for $Name {
             fn each_param(&self, _f: &mut dyn FnMut(&'static str, $crate::ParamValue)) {
@@ -107,6 +112,15 @@ param_of! {
 impl Param for usize {
     fn to_value(&self) -> ParamValue {
         ParamValue::Int(*self as i64)
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        i64::from_value(value)?.try_into().ok()
+    }
+}
+
+impl Param for i32 {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Int(i64::from(*self))
     }
     fn from_value(value: &ParamValue) -> Option<Self> {
         i64::from_value(value)?.try_into().ok()

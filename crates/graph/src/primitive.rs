@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tracewell_array::Tensor;
+use tracewell_array::{Shape, Tensor};
 use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Value};
 
 use crate::builder::GraphBuilder;
@@ -103,6 +103,13 @@ pub enum Lowering {
         /// The reduced axes, ascending.
         axes: Vec<usize>,
     },
+    /// `out[i] = i[axis]`, as a number of the output's type.
+    Count {
+        /// The axis that is counted along.
+        axis: usize,
+    },
+    /// Parts put beside each other. Every element of the output is in exactly one.
+    Pieces(Vec<Piece>),
     /// A call on whole arrays.
     Library(LibraryCall),
     /// An array known now.
@@ -134,6 +141,21 @@ pub struct AxisView {
     pub step: i64,
 }
 
+/// A box of the output, its elements found in a view of an operand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Piece {
+    /// The number of the operand.
+    pub operand: usize,
+    /// For each axis of the operand, its index as a function of one axis of the box.
+    pub view: Vec<AxisView>,
+    /// The shape of the box, of the output's rank.
+    pub shape: Shape,
+    /// Where in the output it starts.
+    pub start: Vec<usize>,
+    /// How far apart its elements are in the output.
+    pub step: Vec<usize>,
+}
+
 impl AxisView {
     /// Follows an output axis unchanged.
     pub fn follow(axis: usize) -> AxisView {
@@ -152,6 +174,8 @@ impl fmt::Debug for Lowering {
             Lowering::Map(_) => write!(f, "Map"),
             Lowering::View(view) => write!(f, "View({view:?})"),
             Lowering::Reduce { combine, axes } => write!(f, "Reduce({combine:?}, {axes:?})"),
+            Lowering::Count { axis } => write!(f, "Count({axis})"),
+            Lowering::Pieces(pieces) => write!(f, "Pieces({pieces:?})"),
             Lowering::Library(call) => write!(f, "Library({call:?})"),
             Lowering::Constant(tensor) => write!(f, "Constant({}{})", tensor.dtype(), tensor.shape()),
             Lowering::Graph(graph) => write!(f, "Graph(@{})", graph.name),

@@ -19,6 +19,14 @@ pub enum Api {
     Vjp,
     /// `linearize(f, …)`.
     Linearize,
+    /// `jacfwd(f)`.
+    Jacfwd,
+    /// `jacrev(f)`.
+    Jacrev,
+    /// `hessian(f)`.
+    Hessian,
+    /// `hvp(f, …)`.
+    Hvp,
     /// `vmap(f)` and `vmap_axes(f, …)`.
     Vmap,
     /// `checkpoint(f)`.
@@ -49,6 +57,10 @@ impl Api {
             Api::Jvp => "jvp",
             Api::Vjp => "vjp",
             Api::Linearize => "linearize",
+            Api::Jacfwd => "jacfwd",
+            Api::Jacrev => "jacrev",
+            Api::Hessian => "hessian",
+            Api::Hvp => "hvp",
             Api::Vmap => "vmap",
             Api::Checkpoint => "checkpoint",
             Api::CustomJvp => "custom_jvp",
@@ -64,6 +76,7 @@ impl Api {
     pub fn is_concrete(self) -> bool {
         match self {
             Api::Grad | Api::ValueAndGrad | Api::Jvp | Api::Vjp | Api::Linearize => true,
+            Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
             Api::Rule | Api::EvalShape => false,

@@ -122,6 +122,6 @@ fn evaluate(
 
 impl From<TypeError> for Error {
     fn from(error: TypeError) -> Error {
-        Error::new(ErrorKind::Type, error.message)
+        error.help.into_iter().fold(Error::new(ErrorKind::Type, error.message), Error::help)
     }
 }

@@ -27,7 +27,7 @@ pub enum ErrorKind {
     Recursion,
     /// A conversion out of an array failed.
     Conversion,
-    /// A library function or a user's buffer function failed.
+    /// A library function or a user's primitive failed.
     Library,
     /// A broken invariant of ours.
     Bug,
@@ -45,6 +45,7 @@ struct Parts {
     message: String,
     location: Option<Location>,
     context: Vec<Context>,
+    notes: Vec<String>,
     help: Vec<String>,
     raised: bool,
 }
@@ -68,6 +69,7 @@ impl Error {
             message: message.into(),
             location: None,
             context: Vec::new(),
+            notes: Vec::new(),
             help: Vec::new(),
             raised: false,
         }))
@@ -77,6 +79,12 @@ impl Error {
     pub fn bug(message: impl fmt::Display) -> Error {
         let help = "this is a bug in Tracewell, not in your program; please report it with this text";
         Error::new(ErrorKind::Bug, message.to_string()).help(help)
+    }
+
+    /// Adds what a reader needs to know besides: where a value came from.
+    pub fn note(mut self, note: impl Into<String>) -> Error {
+        self.0.notes.push(note.into());
+        self
     }
 
     /// Adds a way out.
@@ -131,14 +139,27 @@ impl fmt::Display for Error {
             write!(f, "\n  --> {location}")?;
         }
         let lead = if self.0.location.is_some() { ", while tracing" } else { "\n  --> while tracing" };
+        let mut last = self.0.location.as_ref();
         for (i, context) in self.0.context.iter().enumerate() {
-            let name = context.function.as_deref().unwrap_or("a closure");
-            let quoted = if context.function.is_some() { format!("`{name}`") } else { name.to_string() };
+            // An API that is made of others enters more than once.
+            if i > 0 && self.0.context[i - 1] == *context {
+                continue;
+            }
             let lead = if i == 0 { lead } else { ", called from" };
-            write!(f, "{lead} {quoted} ({}) for {}", context.location, context.api.name())?;
+            match &context.function {
+                Some(name) => write!(f, "{lead} `{name}`")?,
+                None => write!(f, "{lead} a closure")?,
+            }
+            // A line that was just named is not named again.
+            if last != Some(&context.location) {
+                write!(f, " ({})", context.location)?;
+            }
+            write!(f, " for {}", context.api.name())?;
+            last = Some(&context.location);
         }
-        for help in &self.0.help {
-            write!(f, "\n  help: {help}")?;
+        let notes = self.0.notes.iter().map(|text| ("note", text));
+        for (kind, text) in notes.chain(self.0.help.iter().map(|text| ("help", text))) {
+            write!(f, "\n  {kind}: {}", text.replace('\n', "\n        "))?;
         }
         Ok(())
     }

@@ -164,8 +164,14 @@ impl Frame {
     pub fn describe(&self) -> String {
         match &self.function {
             Some(name) => format!("`{name}` ({})", self.location),
-            None => format!("a closure given to `{}` ({})", self.api.name(), self.location),
+            None => format!("a closure ({})", self.location),
         }
+    }
+
+    /// Why values are not known in it: the innermost API, from here outwards, that traces without values.
+    pub(crate) fn hides_values(&self) -> Api {
+        let around = self.outer.iter().rev().map(|frame| frame.api);
+        std::iter::once(self.api).chain(around).find(|api| !api.is_concrete()).unwrap_or(self.api)
     }
 
     /// Adds an argument; concrete where the frame evaluates and its data is known.
@@ -190,9 +196,12 @@ impl Frame {
     }
 
     fn capture(&self, tracer: &Tracer) -> Result<Var, Error> {
-        // An open frame that is older is one around this, or around the thread that opened this.
-        if tracer.frame().is_closed() || tracer.frame().id > self.id {
+        if tracer.frame().is_closed() {
             return Err(leaked(tracer));
+        }
+        // An open frame that is older is one around this, or around the thread that opened this.
+        if tracer.frame().id > self.id {
+            return Err(foreign(tracer, self));
         }
         let mut recording = self.recording();
         if let Some((_, var)) = recording.captured.iter().find(|(t, _)| t.is_same(tracer)) {
@@ -265,12 +274,28 @@ impl Recording {
 
 /// The error for a tracer used after its trace.
 pub(crate) fn leaked(tracer: &Tracer) -> Error {
-    Error::new(
-        ErrorKind::LeakedTracer,
-        format!("{tracer} was used after the trace of {} had ended", tracer.frame().describe()),
-    )
-    .help(format!("it was made at {}", tracer.made()))
-    .help("return the array from the traced function instead of storing it outside")
+    let message = format!("a traced {} was used after its trace had ended", tracer.ty());
+    Error::new(ErrorKind::LeakedTracer, message)
+        .note(origin(tracer))
+        .help("return the array from the traced function instead of storing it outside")
+}
+
+/// The error for a tracer of a trace that is going on elsewhere.
+fn foreign(tracer: &Tracer, here: &Frame) -> Error {
+    let message = format!("a traced {} was used in {}, another trace", tracer.ty(), here.describe());
+    Error::new(ErrorKind::LeakedTracer, message)
+        .note(origin(tracer))
+        .help("give it to the other function as an argument")
+}
+
+/// Where a tracer was made, and in which trace.
+fn origin(tracer: &Tracer) -> String {
+    let frame = tracer.frame();
+    let (function, api) = (frame.describe(), frame.api().name());
+    if tracer.made() == frame.location() {
+        return format!("it is an argument of {function}, which was traced for {api}");
+    }
+    format!("it was made at {}, while tracing {function} for {api}", tracer.made())
 }
 
 impl fmt::Debug for Frame {

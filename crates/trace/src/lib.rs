@@ -25,6 +25,6 @@ pub use executor::{Executor, install_executor};
 pub use frame::{Frame, current, is_idle};
 pub use log::EventLog;
 pub use observe::{Event, Observer, is_observed, notify, observing};
-pub use raise::{boundary, raise, raise_again};
+pub use raise::{boundary, complete, raise, raise_again};
 pub use stage::{Argument, Finer, Staged, stage};
 pub use value::{Tracer, Value};

@@ -58,9 +58,18 @@ pub fn boundary<R>(
 
 /// Raises an error found at this line: completes it, tells the observers, and unwinds.
 pub fn raise(error: Error, location: &Location) -> ! {
+    unwind(complete(error, location))
+}
+
+/// An error found at this line, for functions that return it: with its place and the way to it, and seen by the
+/// observers. One that is complete already stays as it is.
+pub fn complete(error: Error, location: &Location) -> Error {
+    if error.is_raised() {
+        return error;
+    }
     let error = error.at(user_line(location)).through(context());
     notify(&Event::Raise { error: &error });
-    unwind(error)
+    error
 }
 
 /// Raises an error that a boundary has caught, with the same text.

@@ -37,7 +37,7 @@ mod static_arg;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, Operand, Scalar, select};
+pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
@@ -61,13 +61,13 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Operand, Scalar, select};
+    pub use crate::array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
         DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checkpoint,
         checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape, grad, grad_aux, hessian, hvp,
-        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, print_saved_residuals, saved_residuals,
+        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, print_saved_residuals, s, saved_residuals,
         stop_gradient, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
     };
 }

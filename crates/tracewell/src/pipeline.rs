@@ -6,11 +6,11 @@
 
 use tracewell_array::Shape;
 use tracewell_fuse::{Options, fuse};
-use tracewell_graph::{Graph, verify};
+use tracewell_graph::{Graph, Prim, verify};
 use tracewell_kernel::Program;
 use tracewell_optimize::{PIPELINE, optimize_with};
 use tracewell_runtime::Executable;
-use tracewell_trace::Error;
+use tracewell_trace::{Error, ErrorKind};
 
 /// What compilation is asked for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -44,7 +44,7 @@ pub struct Stages {
 pub fn compile(graph: &Graph, settings: &Settings) -> Result<Executable, Error> {
     let stages = lower(graph, settings)?;
     let shapes: Vec<Shape> = graph.output_types().into_iter().map(|t| t.shape).collect();
-    Executable::new(stages.program, shapes).map_err(Error::bug)
+    Executable::new(stages.program, shapes).map_err(|error| blame(&stages.optimized, &error))
 }
 
 /// Graph to program, keeping every stage.
@@ -58,8 +58,24 @@ pub fn lower(graph: &Graph, settings: &Settings) -> Result<Stages, Error> {
     });
     broken?;
     let options = Options { donated: settings.donated.clone(), fusion: settings.fusion };
-    let program = fuse(&optimized, &options).map_err(Error::bug)?;
+    let program = fuse(&optimized, &options).map_err(|error| blame(&optimized, &error))?;
     Ok(Stages { graph: graph.clone(), optimized, program })
+}
+
+/// A failure below the graph: a bug of ours, unless the rules of a user's primitive do not fit together.
+fn blame(graph: &Graph, why: &dyn std::error::Error) -> Error {
+    let mut own = graph.equations.iter().filter(|equation| matches!(equation.prim, Prim::Custom(_)));
+    let Some(first) = own.next() else { return Error::bug(why) };
+    let message = format!(
+        "cannot compile `{}`, a primitive of your own: its rules do not fit together",
+        first.prim.name()
+    );
+    let error = Error::new(ErrorKind::Library, message).note(why.to_string());
+    let error = error.help("`lower` gives what computes the results that `type_rule` promises");
+    match &first.location {
+        Some(location) => error.at(location.clone()),
+        None => error,
+    }
 }
 
 /// A graph that does not verify is a bug of whoever made it.

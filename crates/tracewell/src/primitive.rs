@@ -77,7 +77,8 @@ pub fn bind_all<P: IntoPrim<Door>, Door>(primitive: P, operands: &[&Array]) -> V
 }
 
 fn bind_at<P: IntoPrim<Door>, Door>(primitive: P, operands: &[&Array], location: &Location) -> Vec<Array> {
-    let prim = or_raise(primitive.into_prim(), location);
+    let types: Vec<ArrayType> = operands.iter().map(|a| a.ty()).collect();
+    let prim = or_raise(primitive.into_prim(&types, location), location);
     let operands: Vec<Value> = operands.iter().map(|a| a.value().clone()).collect();
     let results = or_raise(bind_here(&prim, &operands, location), location);
     results.into_iter().map(Array::from_value).collect()
@@ -137,8 +138,8 @@ fn stage_types(
 
 /// What can be bound: types that are [`Defined`], types that are [`Primitive`]s.
 pub trait IntoPrim<Door> {
-    /// With its name checked: two types may not share one.
-    fn into_prim(self) -> Result<Prim, Error>;
+    /// With its name checked, as two types may not share one, for operands of these types.
+    fn into_prim(self, operands: &[ArrayType], location: &Location) -> Result<Prim, Error>;
 }
 
 /// The door for primitives given by an expansion.
@@ -150,7 +151,7 @@ pub struct ByExpansion;
 pub struct ByRules;
 
 impl<D: Defined> IntoPrim<ByExpansion> for D {
-    fn into_prim(self) -> Result<Prim, Error> {
+    fn into_prim(self, operands: &[ArrayType], location: &Location) -> Result<Prim, Error> {
         let name = self.name();
         register::<D>(&name)?;
         if size_of::<D>() > 0 && self.params().is_empty() {
@@ -158,12 +159,15 @@ impl<D: Defined> IntoPrim<ByExpansion> for D {
             return Err(Error::new(ErrorKind::Structure, message)
                 .help("name them in `Defined::params`: they tell two uses apart"));
         }
-        Ok(Prim::custom(Expansion { name, defined: self, graphs: Mutex::default() }))
+        let made = Expansion { name, defined: self, location: location.clone(), graphs: Mutex::default() };
+        // Here, so that a mistake in the expansion keeps its line and the way to it.
+        made.graph(operands)?;
+        Ok(Prim::custom(made))
     }
 }
 
 impl<P: Primitive + 'static> IntoPrim<ByRules> for P {
-    fn into_prim(self) -> Result<Prim, Error> {
+    fn into_prim(self, _: &[ArrayType], _: &Location) -> Result<Prim, Error> {
         register::<P>(self.name())?;
         Ok(Prim::custom(self))
     }
@@ -177,7 +181,8 @@ fn register<T: 'static>(name: &str) -> Result<(), Error> {
     let taken = Prim::NAMES.contains(&name) || names.get(name).is_some_and(|id| *id != TypeId::of::<T>());
     if taken {
         let message = format!("two primitives are named `{name}`");
-        return Err(Error::new(ErrorKind::Structure, message).help("names are `crate::name`"));
+        let help = "texts and caches know a primitive by its name: make it `crate::name`, for one type only";
+        return Err(Error::new(ErrorKind::Structure, message).help(help));
     }
     names.entry(name.to_string()).or_insert_with(TypeId::of::<T>);
     Ok(())
@@ -187,26 +192,31 @@ fn register<T: 'static>(name: &str) -> Result<(), Error> {
 struct Expansion<D> {
     name: String,
     defined: D,
+    /// The line that bound it.
+    location: Location,
     /// Expansions by operand types.
     graphs: Mutex<FxHashMap<Vec<ArrayType>, Arc<Graph>>>,
 }
 
 impl<D: Defined> Expansion<D> {
-    fn graph(&self, types: &[ArrayType]) -> Result<Arc<Graph>, TypeError> {
+    fn graph(&self, types: &[ArrayType]) -> Result<Arc<Graph>, Error> {
         let graphs = || self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = graphs().get(types) {
             return Ok(found.clone());
         }
-        let location = Location::caller();
-        let made = stage_types(&self.name, &location, types, |operands| self.defined.expand(operands))
-            .map_err(|error| TypeError::new(&self.name, error.to_string()))?;
+        let made = stage_types(&self.name, &self.location, types, |operands| self.defined.expand(operands))?;
         graphs().insert(types.to_vec(), made.clone());
         Ok(made)
     }
 
+    /// The same inside a rule, whose errors are those of types.
+    fn rule_graph(&self, types: &[ArrayType]) -> Result<Arc<Graph>, TypeError> {
+        self.graph(types).map_err(|error| TypeError::new(&self.name, error.message()))
+    }
+
     /// The call of the expansion, whose rules are those of calls.
     fn call(&self, types: &[ArrayType]) -> Result<prim::Call, TypeError> {
-        Ok(prim::Call { graph: self.graph(types)? })
+        Ok(prim::Call { graph: self.rule_graph(types)? })
     }
 }
 
@@ -228,12 +238,12 @@ impl<D: Defined> Primitive for Expansion<D> {
     }
 
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
-        Ok(self.graph(inputs)?.output_types())
+        Ok(self.rule_graph(inputs)?.output_types())
     }
 
     fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         let types: Vec<ArrayType> = inputs.iter().map(ArrayType::of).collect();
-        eval(&*self.graph(&types).map_err(|e| e.message)?, inputs)
+        eval(&*self.rule_graph(&types).map_err(|e| e.message)?, inputs)
     }
 
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
@@ -265,7 +275,7 @@ impl<D: Defined> Primitive for Expansion<D> {
     }
 
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
-        Ok(Lowering::Graph(self.graph(inputs)?))
+        Ok(Lowering::Graph(self.rule_graph(inputs)?))
     }
 
     fn examples() -> Vec<Example> {

@@ -24,6 +24,11 @@ impl Function {
     pub(crate) fn of<F>(api: Api, location: Location) -> Function {
         Function { api, name: function_name(std::any::type_name::<F>()), location, called: None }
     }
+
+    /// What an API that is made of another gives to it: a closure of ours, at the user's line.
+    pub(crate) fn within(&self, api: Api) -> Function {
+        Function { api, name: None, ..self.clone() }
+    }
 }
 
 /// The last name of a path, or nothing for a closure, which has none.
@@ -131,7 +136,9 @@ pub(crate) fn enter<R: Outcome, U: Tree>(
     }
     let result = boundary(api, name, location, || match inside() {
         // An error that came back by `?` has not been raised yet; observers must see it before it leaves.
-        Err(Failure::Ours(error)) if !error.is_raised() => tracewell_trace::raise(error, location),
+        Err(Failure::Ours(error)) if !error.is_raised() => {
+            tracewell_trace::raise(error, called.as_ref().unwrap_or(location))
+        }
         other => other,
     });
     let result = result.unwrap_or_else(|raised| Err(Failure::Ours(raised)));

@@ -7,6 +7,7 @@ use crate::key::Key;
 /// A Rust value that a trace may depend on. Floats are compared by their bits.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a static argument",
+    label = "not known to be comparable",
     note = "bools, numbers, chars, strings, and tuples, `Vec`s and `Option`s of these can; for your own type use `#[derive(Static)]`"
 )]
 pub trait Static: Clone + Debug + Send + Sync + 'static {

@@ -1,11 +1,15 @@
 //! Trees of arrays: what traced functions take and return.
 //!
-//! A leaf is an [`Array`]; anything else in a tree is structure (lengths, variants, map keys) or static. There is
-//! no "unflatten": a tree is rebuilt from another of the same structure, so that user types need no `Default`.
+//! A leaf is an [`Array`]; anything else in a tree is structure (lengths, variants, map keys) or static. A tree is
+//! always rebuilt from another of the same structure, so that user types need no `Default`.
 
 use std::collections::BTreeMap;
 
-use crate::array::{Array, Scalar};
+use tracewell_array::DType;
+use tracewell_graph::Location;
+use tracewell_trace::{Error, ErrorKind, raise};
+
+use crate::array::{Array, Cut, Scalar, concatenate};
 use crate::key::Key;
 use crate::static_arg::Static;
 
@@ -312,17 +316,19 @@ pub fn map2<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
     b: &U,
     mut f: impl FnMut(&Array, &Array) -> Array,
 ) -> T::Owned {
-    let location = tracewell_graph::Location::caller();
-    let (left, right) = (leaves(a).len(), leaves(b));
-    if left != right.len() {
-        let message =
-            format!("`map2` takes two trees of one structure, found {left} and {} arrays", right.len());
-        tracewell_trace::raise(
-            tracewell_trace::Error::new(tracewell_trace::ErrorKind::Structure, message),
-            &location,
+    let (left, right) = (paths(a, "tree"), paths(b, "tree"));
+    if left.len() != right.len() {
+        let message = format!(
+            "`map2` takes two trees of one structure, found {} and {} arrays: {}",
+            left.len(),
+            right.len(),
+            odd_one("the first", &left, "the second", &right)
         );
+        let error =
+            Error::new(ErrorKind::Structure, message).help("make one from the other with `tree::map`");
+        raise(error, &Location::caller());
     }
-    let mut right = right.into_iter();
+    let mut right = leaves(b).into_iter();
     a.rebuild_ref(&mut |x| match right.next() {
         Some(y) => f(x, y),
         None => x.clone(),
@@ -346,16 +352,94 @@ pub fn flatten<T: TreeRef + ?Sized>(tree: &T) -> Vec<Array> {
 /// A tree of the structure of another, with these arrays in order; their types may be others.
 #[track_caller]
 pub fn unflatten<T: TreeRef + ?Sized>(like: &T, arrays: Vec<Array>) -> T::Owned {
-    let location = tracewell_graph::Location::caller();
+    let location = Location::caller();
     let count = leaves(like).len();
     if count != arrays.len() {
         let message =
             format!("`unflatten` takes one array for each of the tree's {count}, found {}", arrays.len());
-        let error = tracewell_trace::Error::new(tracewell_trace::ErrorKind::Structure, message);
-        tracewell_trace::raise(error, &location);
+        let error = Error::new(ErrorKind::Structure, message);
+        raise(error, &location);
     }
     let mut next = arrays.into_iter();
     like.rebuild_ref(&mut |leaf| next.next().unwrap_or_else(|| leaf.clone()))
+}
+
+/// All elements of a tree's arrays, one array after the other along one axis, and the way back.
+///
+/// The arrays must be of one element type. Both ways can be traced and differentiated.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let p = (Array::ones([2, 2], F32), vec![Array::from(5.0f32)]);
+/// let (flat, unravel) = tree::ravel(&p);
+/// assert_eq!(flat.to_string(), "[1. 1. 1. 1. 5.]");
+/// let doubled = unravel(&(2.0 * flat));
+/// assert_eq!(doubled.1[0].item::<f32>(), 10.0);
+/// ```
+#[track_caller]
+pub fn ravel<T: TreeRef + ?Sized>(tree: &T) -> (Array, impl Fn(&Array) -> T::Owned + use<T>) {
+    let location = Location::caller();
+    let arrays = leaves(tree);
+    let types: Vec<_> = arrays.iter().map(|array| array.ty()).collect();
+    let first = types.first().map_or(DType::F32, |ty| ty.dtype);
+    if let Some((ty, path)) = types.iter().zip(paths(tree, "x")).find(|(ty, _)| ty.dtype != first) {
+        let message = format!("`ravel` takes a tree of one element type, found {first} and `{path}` of {ty}");
+        raise(
+            Error::new(ErrorKind::Type, message).help("`convert` the others with `tree::map` first"),
+            &location,
+        );
+    }
+    let flat: Vec<Array> = arrays.iter().map(|array| array.ravel()).collect();
+    let whole = if flat.is_empty() { Array::zeros([0], first) } else { concatenate(&flat, 0) };
+    let (like, count) = (tree.rebuild_ref(&mut Clone::clone), whole.len());
+    let back = move |flat: &Array| {
+        if *flat.shape() != [count] {
+            let message =
+                format!("the inverse of `ravel` takes {count} elements along one axis, found {}", flat.ty());
+            raise(Error::new(ErrorKind::Type, message).note("it was made at this line"), &location);
+        }
+        let mut start = 0;
+        like.rebuild(&mut |leaf| {
+            let part = flat.slice([Cut::from(start..start + leaf.len())]);
+            start += leaf.len();
+            part.reshape(leaf.shape().clone())
+        })
+    };
+    (whole, back)
+}
+
+/// Checks that a tree has the structure and types of another: a tangent those of the argument, a cotangent those
+/// of the result. `part` and `whole` name them, `root` is the name of the whole.
+pub(crate) fn check_like<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
+    (part, whole, root): (&str, &str, &str),
+    like: &T,
+    found: &U,
+) -> Result<(), Error> {
+    let help = format!("a {part} has the structure and types of the {whole}: `tree::map` makes one from it");
+    let (expected, given) = (paths(like, root), paths(found, root));
+    if expected != given {
+        let odd = odd_one(&format!("the {whole}"), &expected, &format!("the {part}"), &given);
+        let message = format!("the {part} has another structure than the {whole}: {odd}");
+        return Err(Error::new(ErrorKind::Structure, message).help(help));
+    }
+    for ((want, have), path) in leaves(like).into_iter().zip(leaves(found)).zip(expected) {
+        if !want.ty().matches(&have.ty()) {
+            let message = format!("the {part} of `{path}` must be {}, found {}", want.ty(), have.ty());
+            return Err(Error::new(ErrorKind::Type, message).help(help));
+        }
+    }
+    Ok(())
+}
+
+/// The first array that only one of two trees has, in words.
+fn odd_one(first_name: &str, first: &[String], second_name: &str, second: &[String]) -> String {
+    let missing = |of: &[String], path: &&String| !of.contains(path);
+    match (first.iter().find(|p| missing(second, p)), second.iter().find(|p| missing(first, p))) {
+        (Some(path), _) => format!("only {first_name} has `{path}`"),
+        (None, Some(path)) => format!("only {second_name} has `{path}`"),
+        (None, None) => "their arrays are in another order".to_string(),
+    }
 }
 
 /// The paths of a tree's arrays, in order, under a root name.

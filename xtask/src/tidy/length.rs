@@ -4,8 +4,13 @@ use super::tree::{Finding, Tree};
 
 const LIMIT: usize = 700;
 
+/// Where things are looked up, not read.
+const ALLOWED: &[&str] = &["docs/errors.md"];
+
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
-    let written = |path: &str| [".rs", ".md", ".toml"].iter().any(|end| path.ends_with(end));
+    let written = |path: &str| {
+        [".rs", ".md", ".toml"].iter().any(|end| path.ends_with(end)) && !ALLOWED.contains(&path)
+    };
     let mut findings = Vec::new();
     for file in tree.files.iter().filter(|file| written(&file.path)) {
         let lines = file.text.lines().count();

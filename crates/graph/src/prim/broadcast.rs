@@ -4,7 +4,7 @@
 use tracewell_array::{DType, Shape, Tensor};
 
 use super::elementwise::arity;
-use super::shape_rules::read_through;
+use super::shape_rules::{linear_jvp, read_through};
 use super::{ReduceSum, Reshape};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -30,11 +30,12 @@ impl Primitive for Broadcast {
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         arity("broadcast", inputs, 1)?;
         let x = &inputs[0];
-        let fail = |why: String| {
-            Err(TypeError::new("broadcast", format!("cannot broadcast {x} to shape {}: {why}", self.shape)))
+        let error = |why: String| {
+            TypeError::new("broadcast", format!("cannot broadcast {x} to shape {}: {why}", self.shape))
         };
+        let fail = |why| Err(error(why));
         if self.shape.checked_len().is_none() {
-            return fail("the result has too many elements".to_string());
+            return Err(error("it has too many elements".to_string()).help(Shape::LIMIT));
         }
         if self.axes.len() != x.rank() {
             return fail(format!("{} axes are mapped, the operand has {}", self.axes.len(), x.rank()));
@@ -45,7 +46,8 @@ impl Primitive for Broadcast {
         for (i, &axis) in self.axes.iter().enumerate() {
             let (n, m) = (x.shape.size(i), self.shape.size(axis));
             if n != m && n != 1 {
-                return fail(format!("axis {i} is {n}, which repeats neither to {m} nor from 1"));
+                return Err(error(format!("axis {i} is {n} and would become {m}"))
+                    .help("axes are aligned from the last, and only those of size 1 are repeated"));
             }
         }
         Ok(vec![x.with_shape(self.shape.clone())])
@@ -61,9 +63,7 @@ impl Primitive for Broadcast {
 
     /// Linear.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let y = cx.bind(self.clone(), &[&primals[0]])?;
-        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
-        Ok(Jvp::one(y, dy))
+        linear_jvp(cx, self, primals, tangents)
     }
 
     /// The adjoint of repeating is summing.

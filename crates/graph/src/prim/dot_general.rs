@@ -70,14 +70,15 @@ impl Primitive for DotGeneral {
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         arity("dot_general", inputs, 2)?;
         let (a, b) = (&inputs[0], &inputs[1]);
-        let fail = |why: String| {
-            Err(TypeError::new("dot_general", format!("cannot take the product of {a} and {b}: {why}")))
+        let error = |why: String| {
+            TypeError::new("dot_general", format!("cannot take the product of {a} and {b}: {why}"))
         };
+        let fail = |why| Err(error(why));
         if a.dtype != b.dtype {
             return fail(format!("dtypes are {} and {}", a.dtype, b.dtype));
         }
         if a.dtype.is_bool() {
-            return fail("bools have no product; `.convert(I32)` first".to_string());
+            return Err(error("bools have no product".to_string()).help("`.convert(I32)` first"));
         }
         let pairs =
             [(&self.a_batch, &self.b_batch, "batch"), (&self.a_contract, &self.b_contract, "contracted")];
@@ -106,7 +107,10 @@ impl Primitive for DotGeneral {
             for (&i, &j) in left.iter().zip(right) {
                 let (n, m) = (a.shape.size(i), b.shape.size(j));
                 if n != m {
-                    return fail(format!("{part} axis {i} is {n} and axis {j} is {m}"));
+                    return Err(error(format!(
+                        "{part} axis {i} of the left is {n}, {j} of the right is {m}"
+                    ))
+                    .help("sizes along which products are summed are equal; `.t()` reverses the axes"));
                 }
             }
         }
@@ -114,7 +118,7 @@ impl Primitive for DotGeneral {
         let of_a = left.batch.iter().chain(&left.free).map(|&i| a.shape.size(i));
         let shape: Shape = of_a.chain(right.free.iter().map(|&i| b.shape.size(i))).collect();
         if shape.checked_len().is_none() {
-            return fail("the result has too many elements".to_string());
+            return Err(error(format!("shape {shape} has too many elements")).help(Shape::LIMIT));
         }
         Ok(vec![ArrayType { dtype: a.dtype, shape, weak: a.weak && b.weak }])
     }

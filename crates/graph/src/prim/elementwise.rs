@@ -13,6 +13,10 @@ use crate::ty::ArrayType;
 pub(crate) enum Domain {
     /// Floats.
     Float,
+    /// Integers.
+    Integer,
+    /// Integers and bools.
+    Bits,
     /// Floats and integers.
     Number,
     /// Everything.
@@ -23,16 +27,29 @@ impl Domain {
     pub(crate) fn holds(self, dtype: DType) -> bool {
         match self {
             Domain::Float => dtype.is_float(),
+            Domain::Integer => dtype.is_integer(),
+            Domain::Bits => !dtype.is_float(),
             Domain::Number => !dtype.is_bool(),
             Domain::Any => true,
         }
     }
 
-    fn describe(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Domain::Float => "a float array",
+            Domain::Integer => "integers",
+            Domain::Bits => "integers or bools",
             Domain::Number => "numbers",
             Domain::Any => "any array",
+        }
+    }
+
+    pub(crate) fn way_out(self) -> &'static str {
+        match self {
+            Domain::Float => "`.convert(F32)` first",
+            Domain::Integer => "`.convert(I32)` first",
+            Domain::Bits => "`.convert(I32)` first, or compare: `x.gt(0.0)`",
+            Domain::Number | Domain::Any => "`.convert(I32)` first",
         }
     }
 }
@@ -46,11 +63,8 @@ pub(crate) fn same_type(name: &str, domain: Domain, inputs: &[ArrayType]) -> Res
         }
     }
     if !domain.holds(first.dtype) {
-        let way_out = if domain == Domain::Float { "; `.convert(F32)` first" } else { "" };
-        return Err(TypeError::new(
-            name,
-            format!("`{name}` expects {}, found {first}{way_out}", domain.describe()),
-        ));
+        let message = format!("`{name}` expects {}, found {first}", domain.describe());
+        return Err(TypeError::new(name, message).help(domain.way_out()));
     }
     Ok(ArrayType { weak: inputs.iter().all(|t| t.weak), ..first.clone() })
 }

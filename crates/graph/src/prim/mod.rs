@@ -3,32 +3,47 @@
 //! To add one: `cargo xtask new-primitive name`, fill in the rules (the compiler names what is missing), add
 //! it to the list below. See docs/adding-a-primitive.md.
 
+mod arg_reduce;
 mod barrier;
 mod binary;
+mod bitcast;
+mod bitwise;
 mod broadcast;
 mod call;
 mod checkpoint;
 mod checkpoint_name;
+mod clamp;
 mod compare;
+mod concatenate;
 mod constant;
 mod convert;
 mod custom_jvp;
 mod custom_vjp;
 mod dot_general;
 mod elementwise;
+mod integer_pow;
+mod iota;
+mod is_finite;
 mod nested;
+mod nextafter;
+mod pad;
 mod permute;
 mod reduce;
+mod reference;
 mod reshape;
+mod reverse;
+mod round;
 mod select;
 mod shape_rules;
+mod slice;
 mod unary;
 
 pub use self::nested::{Place, first_half};
 pub use self::{
-    barrier::*, binary::*, broadcast::*, call::*, checkpoint::*, checkpoint_name::*, compare::*, constant::*,
-    convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, permute::*, reduce::*, reshape::*, select::*,
-    unary::*,
+    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
+    checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
+    custom_vjp::*, dot_general::*, integer_pow::*, iota::*, is_finite::*, nextafter::*, pad::*, permute::*,
+    reduce::*, reshape::*, reverse::*, round::*, select::*, slice::*, unary::*,
 };
 
 use std::fmt;
@@ -65,6 +80,9 @@ macro_rules! primitives {
                 }
             }
 
+            /// The names of the built-in primitives with what each computes, in words.
+            pub const DOCS: &'static [(&'static str, &'static str)] = &[$(($name, $Variant::DOC)),*];
+
             /// Uses of every built-in primitive, for the laws.
             pub fn examples() -> Vec<Example> {
                 let mut all = Vec::new();
@@ -78,13 +96,19 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Add "add", Barrier "barrier", Broadcast "broadcast", Call "call", Ceil "ceil", Checkpoint "checkpoint",
-    CheckpointName "checkpoint_name", Compare "compare",
-    Constant "constant", Convert "convert", Cos "cos", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Div "div", DotGeneral "dot_general", Exp "exp",
-    Floor "floor", Log "log", Max "max", Min "min", Mul "mul", Neg "neg", Permute "permute",
-    ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceProd "reduce_prod", ReduceSum "reduce_sum",
-    Reshape "reshape", Select "select", Sign "sign", Sin "sin", Sqrt "sqrt",
-    StopGradient "stop_gradient", Sub "sub", Tanh "tanh",
+    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
+    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
+    Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
+    Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
+    DotGeneral "dot_general", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
+    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", Log "log",
+    Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
+    Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
+    Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
+    ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
+    Rsqrt "rsqrt", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
+    ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
+    StopGradient "stop_gradient", Sub "sub", Tan "tan", Tanh "tanh", Trigamma "trigamma", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.

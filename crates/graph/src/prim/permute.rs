@@ -3,7 +3,7 @@
 use tracewell_array::{DType, Shape, Tensor};
 
 use super::elementwise::arity;
-use super::shape_rules::read_through;
+use super::shape_rules::{linear_jvp, linear_transpose, read_through};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -50,14 +50,11 @@ impl Primitive for Permute {
             }
         }
         if self.axes.len() != x.rank() || !seen.iter().all(|&s| s) {
-            return Err(TypeError::new(
-                "permute",
-                format!(
-                    "cannot permute the axes of {x} by {:?}: each of 0..{} must occur once",
-                    self.axes,
-                    x.rank()
-                ),
-            ));
+            let message = format!("cannot permute the axes of {x} by {:?}", self.axes);
+            return Err(TypeError::new("permute", message).help(format!(
+                "name each of the axes {:?} once, in their new order",
+                Vec::from_iter(0..x.rank())
+            )));
         }
         Ok(vec![x.with_shape(self.axes.iter().map(|&a| x.shape.size(a)).collect::<Shape>())])
     }
@@ -71,9 +68,7 @@ impl Primitive for Permute {
 
     /// Linear.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let y = cx.bind(self.clone(), &[&primals[0]])?;
-        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
-        Ok(Jvp::one(y, dy))
+        linear_jvp(cx, self, primals, tangents)
     }
 
     /// The adjoint is the inverse.
@@ -83,10 +78,7 @@ impl Primitive for Permute {
         operands: &[Operand],
         cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        match (&operands[0], &cotangents[0]) {
-            (Operand::Linear(_), Some(ct)) => Ok(vec![Some(cx.bind(self.inverse(), &[ct])?)]),
-            _ => Ok(vec![None]),
-        }
+        linear_transpose(operands, cotangents, |_, ct| cx.bind(self.inverse(), &[ct]))
     }
 
     fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {

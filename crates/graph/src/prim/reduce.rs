@@ -6,11 +6,12 @@
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Combine, Comparison};
 
-use super::elementwise::arity;
+use super::elementwise::{Domain, arity};
 use super::shape_rules::{each_index, position};
-use super::{Broadcast, Compare, Convert, Div, Mul};
+use super::{Broadcast, Compare, Convert, Div, Mul, Permute, Reshape, Slice};
+use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
-use crate::graph::Atom;
+use crate::graph::{Atom, Graph};
 use crate::params;
 use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
 use crate::ty::ArrayType;
@@ -18,10 +19,10 @@ use crate::ty::ArrayType;
 type TangentFn = fn(&mut Cx<'_>, axes: &[usize], x: &Atom, dx: &Atom, y: &Atom) -> Result<Atom, RuleError>;
 
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $Name:ident $name:literal $combine:ident
+    ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident $combine:ident
         real $real:expr, int $int:expr, linear $linear:literal, tangent $tangent:expr;)*) => {$(
         params! {
-            $(#[$doc])*
+            $(#[doc = $doc])*
             pub struct $Name {
                 /// The axes that disappear, ascending.
                 axes: Vec<usize>,
@@ -33,7 +34,7 @@ macro_rules! reductions {
 
             fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
                 arity($name, inputs, 1)?;
-                reduced_type($name, &self.axes, &inputs[0])
+                reduced_type($name, Domain::$domain, &self.axes, &inputs[0])
             }
 
             fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
@@ -83,12 +84,13 @@ macro_rules! reductions {
             }
 
             fn examples() -> Vec<Example> {
-                let numbers: Vec<DType> = DType::ALL.iter().copied().filter(|d| !d.is_bool()).collect();
+                let dtypes: Vec<DType> =
+                    DType::ALL.iter().copied().filter(|&d| Domain::$domain.holds(d)).collect();
                 super::examples_of(
                     &reduce_cases().map(|(shape, axes)| {
                         ($Name { axes: axes.to_vec() }.into(), vec![Shape::from(shape)])
                     }),
-                    &numbers,
+                    &dtypes,
                 )
             }
         }
@@ -96,44 +98,56 @@ macro_rules! reductions {
 }
 
 reductions! {
+    /// `reduce_and[axes=A] x`: whether all hold along the axes `A`; of integers, the bits that all have.
+    ReduceAnd "reduce_and" Bits And
+        real |_, b| b, int |a, b| a & b,
+        linear false, tangent no_tangent;
+    /// `reduce_or[axes=A] x`: whether any holds along the axes `A`; of integers, the bits that any has.
+    ReduceOr "reduce_or" Bits Or
+        real |_, b| b, int |a, b| a | b,
+        linear false, tangent no_tangent;
     /// `reduce_max[axes=A] x`: the largest along the axes `A`; NaN where there is one. The derivative is shared
     /// equally between ties.
-    ReduceMax "reduce_max" Max
+    ReduceMax "reduce_max" Number Max
         real |a, b| if a > b || a.is_nan() { a } else { b }, int i64::max,
         linear false, tangent share_of_extremes;
     /// `reduce_min[axes=A] x`: the smallest along the axes `A`; NaN where there is one. The derivative is
     /// shared equally between ties.
-    ReduceMin "reduce_min" Min
+    ReduceMin "reduce_min" Number Min
         real |a, b| if a < b || a.is_nan() { a } else { b }, int i64::min,
         linear false, tangent share_of_extremes;
     /// `reduce_prod[axes=A] x`: the product along the axes `A`; integers wrap.
-    ReduceProd "reduce_prod" Mul
+    ReduceProd "reduce_prod" Number Mul
         real |a, b| a * b, int i64::wrapping_mul,
-        linear false, tangent |cx, axes, x, dx, y| {
-            // d∏x = ∏x Σ dx/x, which is NaN where an element is zero.
-            let ratio = cx.bind(Div {}, &[dx, x])?;
-            let sum = cx.bind(ReduceSum { axes: axes.to_vec() }, &[&ratio])?;
-            cx.bind(Mul {}, &[&sum, y])
-        };
+        linear false, tangent |cx, axes, x, dx, _| product_tangent(cx, axes, x, dx);
     /// `reduce_sum[axes=A] x`: the sum along the axes `A`; integers wrap.
-    ReduceSum "reduce_sum" Add
+    ReduceSum "reduce_sum" Number Add
         real |a, b| a + b, int i64::wrapping_add,
         linear true, tangent |cx, axes, _, dx, _| cx.bind(ReduceSum { axes: axes.to_vec() }, &[dx]);
 }
 
 /// The operand's type without the reduced axes.
-fn reduced_type(name: &str, axes: &[usize], x: &ArrayType) -> Result<Vec<ArrayType>, TypeError> {
+fn reduced_type(
+    name: &str,
+    domain: Domain,
+    axes: &[usize],
+    x: &ArrayType,
+) -> Result<Vec<ArrayType>, TypeError> {
     if !axes.windows(2).all(|w| w[0] < w[1]) || axes.iter().any(|&a| a >= x.rank()) {
         return Err(TypeError::new(
             name,
             format!("cannot reduce {x} over axes {axes:?}: each must be below {} and occur once", x.rank()),
         ));
     }
-    if x.dtype.is_bool() {
-        return Err(TypeError::new(
-            name,
-            format!("`{name}` expects numbers, found {x}; `.convert(I32)` first"),
-        ));
+    if !domain.holds(x.dtype) {
+        // By the name of the method, which users know.
+        let method = match name {
+            "reduce_and" => "all",
+            "reduce_or" => "any",
+            _ => name.trim_start_matches("reduce_"),
+        };
+        let message = format!("`{method}` expects {}, found {x}", domain.describe());
+        return Err(TypeError::new(name, message).help(domain.way_out()));
     }
     let kept = x.shape.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, n)| n);
     Ok(vec![x.with_shape(kept.collect::<Shape>())])
@@ -170,6 +184,60 @@ fn eval_reduce(
 fn spread(cx: &mut Cx<'_>, x: &Atom, axes: &[usize], shape: &Shape) -> Result<Atom, RuleError> {
     let kept = (0..shape.rank()).filter(|a| !axes.contains(a)).collect();
     cx.bind(Broadcast { shape: shape.clone(), axes: kept }, &[x])
+}
+
+/// Only floats have tangents, and bits are not floats.
+fn no_tangent(_: &mut Cx<'_>, _: &[usize], _: &Atom, _: &Atom, _: &Atom) -> Result<Atom, RuleError> {
+    Err(RuleError::not_differentiable("reduce", "bools and integers have no tangents"))
+}
+
+/// The tangent of a product, right also where elements are zero: the derivative of multiplying halves until one
+/// element is left.
+fn product_tangent(cx: &mut Cx<'_>, axes: &[usize], x: &Atom, dx: &Atom) -> Result<Atom, RuleError> {
+    let ty = cx.ty(x);
+    let graph = product_by_halves(axes, &ty)?;
+    let (graph, _) = cx.walks().jvp(&graph, &[true])?;
+    Ok(cx.inline(&graph, &[x.clone(), dx.clone()]).remove(1))
+}
+
+/// The product along some axes, by multiplying one half with the other again and again.
+fn product_by_halves(axes: &[usize], ty: &ArrayType) -> Result<Graph, TypeError> {
+    let mut b = GraphBuilder::new();
+    let x = Atom::Var(b.input(ty.clone()));
+    let kept: Vec<usize> = (0..ty.rank()).filter(|a| !axes.contains(a)).collect();
+    let result: Shape = kept.iter().map(|&a| ty.shape.size(a)).collect();
+    let mut rows: usize = axes.iter().map(|&a| ty.shape.size(a)).product();
+    let order = axes.iter().copied().chain(kept).collect();
+    let x = b.bind1(Permute { axes: order }, &[x])?;
+    let mut shape = Shape::from([rows, result.len()]);
+    let mut x = b.bind1(Reshape { shape: shape.clone() }, &[x])?;
+    let mut product: Option<Atom> = None;
+    while rows > 0 {
+        // An odd row is set aside.
+        if rows % 2 == 1 {
+            let row = b.bind1(Slice::along(&shape, 0, rows - 1, rows), &[x.clone()])?;
+            product = Some(match product {
+                Some(product) => b.bind1(Mul {}, &[product, row])?,
+                None => row,
+            });
+        }
+        rows /= 2;
+        if rows > 0 {
+            let upper = b.bind1(Slice::along(&shape, 0, 0, rows), &[x.clone()])?;
+            let lower = b.bind1(Slice::along(&shape, 0, rows, 2 * rows), &[x])?;
+            x = b.bind1(Mul {}, &[upper, lower])?;
+            shape = shape.with(0, rows);
+        }
+    }
+    // The product of nothing is 1, and its tangent 0; written as a function of the operand for the walk's sake.
+    let product = match product {
+        Some(product) => b.bind1(Reshape { shape: result }, &[product])?,
+        None => {
+            let sum = b.bind1(ReduceSum { axes: vec![0] }, &[x])?;
+            b.bind1(Reshape { shape: result }, &[sum])?
+        }
+    };
+    Ok(b.finish("product", vec![product]))
 }
 
 /// The mean tangent of the elements that attain the extreme.

@@ -3,6 +3,7 @@
 use tracewell_array::{DType, Shape, Tensor};
 
 use super::elementwise::arity;
+use super::shape_rules::{linear_jvp, linear_transpose};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -33,9 +34,10 @@ impl Primitive for Reshape {
                     "cannot reshape {x} to shape {}: {} elements do not become {}",
                     self.shape,
                     x.shape.len(),
-                    count.map_or("more than fit in memory".to_string(), |n| n.to_string())
+                    count.map_or("more than can exist".to_string(), |n| n.to_string())
                 ),
-            )),
+            )
+            .help(format!("the product of the sizes must stay {}", x.shape.len()))),
         }
     }
 
@@ -45,9 +47,7 @@ impl Primitive for Reshape {
 
     /// Linear.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let y = cx.bind(self.clone(), &[&primals[0]])?;
-        let dy = tangents[0].as_ref().map(|dx| cx.bind(self.clone(), &[dx])).transpose()?;
-        Ok(Jvp::one(y, dy))
+        linear_jvp(cx, self, primals, tangents)
     }
 
     /// The adjoint of reshaping is reshaping back.
@@ -57,12 +57,7 @@ impl Primitive for Reshape {
         operands: &[Operand],
         cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        match (&operands[0], &cotangents[0]) {
-            (Operand::Linear(ty), Some(ct)) => {
-                Ok(vec![Some(cx.bind(Reshape { shape: ty.shape.clone() }, &[ct])?)])
-            }
-            _ => Ok(vec![None]),
-        }
+        linear_transpose(operands, cotangents, |ty, ct| cx.bind(Reshape { shape: ty.shape.clone() }, &[ct]))
     }
 
     fn batch(&self, cx: &mut Cx<'_>, size: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {

@@ -1,10 +1,13 @@
-//! Elementwise functions of one operand: all derivatives on one screen.
+//! Elementwise functions of one operand: one entry each, with its derivative.
+
+use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
 
 use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
-use super::{Div, Mul, Sub};
+use super::reference;
+use super::{Add, Div, IntegerPow, Mul, Sub};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -21,11 +24,13 @@ enum Slope {
     Zero,
 }
 
+type SlopeFn = fn(&mut Cx<'_>, &Atom, &Atom) -> Result<Slope, RuleError>;
+
 /// One line a function: its meaning for reals and integers, its expansion, its derivative.
 macro_rules! unary {
-    ($($(#[$doc:meta])* $Name:ident $name:literal $domain:ident
+    ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident
         real $real:expr, int $int:expr, lower $lower:expr, slope $slope:expr;)*) => {$(
-        params! { $(#[$doc])* pub struct $Name {} }
+        params! { $(#[doc = $doc])* pub struct $Name {} }
 
         impl Primitive for $Name {
             fn name(&self) -> &str { $name }
@@ -48,7 +53,7 @@ macro_rules! unary {
                 let x = &primals[0];
                 let y = cx.bind($Name {}, &[x])?;
                 let Some(dx) = &tangents[0] else { return Ok(Jvp::one(y, None)) };
-                let slope: fn(&mut Cx<'_>, &Atom, &Atom) -> Result<Slope, RuleError> = $slope;
+                let slope: SlopeFn = $slope;
                 let dy = match slope(cx, x, &y)? {
                     Slope::Linear => Some(cx.bind($Name {}, &[dx])?),
                     Slope::Times(factor) => Some(cx.bind(Mul {}, &[dx, &factor])?),
@@ -68,7 +73,7 @@ macro_rules! unary {
                 };
                 // The slope does not look at its operands where the function is linear.
                 let probe = Atom::fill(ty, 0.0);
-                let slope: fn(&mut Cx<'_>, &Atom, &Atom) -> Result<Slope, RuleError> = $slope;
+                let slope: SlopeFn = $slope;
                 match slope(cx, &probe, &probe)? {
                     Slope::Linear => Ok(vec![Some(cx.bind($Name {}, &[ct])?)]),
                     Slope::Times(_) | Slope::Zero => Err(RuleError::not_linear($name)),
@@ -102,6 +107,61 @@ unary! {
         real f64::abs, int i64::wrapping_abs,
         lower |b, x| b.op(Op::Abs, &[x]),
         slope |cx, x, _| Ok(Slope::Times(cx.bind(Sign {}, &[x])?));
+    /// `acos x`: the arccosine; NaN beyond 1.
+    Acos "acos" Float
+        real f64::acos, int |x| x,
+        lower math::acos,
+        slope |cx, x, _| { let s = circle(cx, x)?; Ok(Slope::Times(cx.bind(Neg {}, &[&s])?)) };
+    /// `acosh x`: the inverse hyperbolic cosine; NaN below 1.
+    Acosh "acosh" Float
+        real |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }, int |x| x,
+        lower math::acosh,
+        slope |cx, x, _| {
+            let (below, above) = (shifted(cx, x, -1.0)?, shifted(cx, x, 1.0)?);
+            let product = cx.bind(Mul {}, &[&below, &above])?;
+            Ok(Slope::Times(cx.bind(Rsqrt {}, &[&product])?))
+        };
+    /// `asin x`: the arcsine; NaN beyond 1.
+    Asin "asin" Float
+        real f64::asin, int |x| x,
+        lower math::asin,
+        slope |cx, x, _| Ok(Slope::Times(circle(cx, x)?));
+    /// `asinh x`: the inverse hyperbolic sine.
+    Asinh "asinh" Float
+        real libm::asinh, int |x| x,
+        lower math::asinh,
+        slope |cx, x, _| {
+            let square = cx.bind(Mul {}, &[x, x])?;
+            let sum = shifted(cx, &square, 1.0)?;
+            Ok(Slope::Times(cx.bind(Rsqrt {}, &[&sum])?))
+        };
+    /// `atan x`: the arctangent.
+    Atan "atan" Float
+        real f64::atan, int |x| x,
+        lower math::atan,
+        slope |cx, x, _| {
+            let square = cx.bind(Mul {}, &[x, x])?;
+            let sum = shifted(cx, &square, 1.0)?;
+            Ok(Slope::Times(over(cx, 1.0, &sum)?))
+        };
+    /// `atanh x`: the inverse hyperbolic tangent; NaN beyond 1.
+    Atanh "atanh" Float
+        real libm::atanh, int |x| x,
+        lower math::atanh,
+        slope |cx, x, _| {
+            let one = cx.fill(x, 1.0);
+            let (above, below) = (cx.bind(Add {}, &[&one, x])?, cx.bind(Sub {}, &[&one, x])?);
+            let inverse = over(cx, 1.0, &above)?;
+            Ok(Slope::Times(cx.bind(Div {}, &[&inverse, &below])?))
+        };
+    /// `cbrt x`: the cube root.
+    Cbrt "cbrt" Float
+        real f64::cbrt, int |x| x,
+        lower math::cbrt,
+        slope |cx, _, y| {
+            let power = cx.bind(IntegerPow { exponent: -2 }, &[y])?;
+            Ok(Slope::Times(scaled(cx, &power, 1.0 / 3.0)?))
+        };
     /// `ceil x`: the smallest integer not below `x`.
     Ceil "ceil" Float
         real f64::ceil, int |x| x,
@@ -112,26 +172,99 @@ unary! {
         real f64::cos, int |x| x,
         lower math::cos,
         slope |cx, x, _| { let s = cx.bind(Sin {}, &[x])?; Ok(Slope::Times(cx.bind(Neg {}, &[&s])?)) };
+    /// `cosh x`: the hyperbolic cosine.
+    Cosh "cosh" Float
+        real f64::cosh, int |x| x,
+        lower math::cosh,
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Sinh {}, &[x])?));
+    /// `digamma x`: the derivative of `lgamma`; NaN at negative integers.
+    Digamma "digamma" Float
+        real reference::digamma, int |x| x,
+        lower math::digamma,
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Trigamma {}, &[x])?));
+    /// `erf x`: the error function.
+    Erf "erf" Float
+        real libm::erf, int |x| x,
+        lower math::erf,
+        slope |cx, x, _| Ok(Slope::Times(bell(cx, x, FRAC_2_SQRT_PI)?));
+    /// `erf_inv x`: the inverse of `erf`; infinite at ±1, NaN beyond.
+    ErfInv "erf_inv" Float
+        real reference::erf_inv, int |x| x,
+        lower math::erf_inv,
+        slope |cx, _, y| {
+            let square = cx.bind(Mul {}, &[y, y])?;
+            let exp = cx.bind(Exp {}, &[&square])?;
+            Ok(Slope::Times(scaled(cx, &exp, 1.0 / FRAC_2_SQRT_PI)?))
+        };
+    /// `erfc x`: `1 - erf x`, with all digits also where that is small.
+    Erfc "erfc" Float
+        real libm::erfc, int |x| x,
+        lower math::erfc,
+        slope |cx, x, _| Ok(Slope::Times(bell(cx, x, -FRAC_2_SQRT_PI)?));
     /// `exp x`: the exponential.
     Exp "exp" Float
         real f64::exp, int |x| x,
         lower math::exp,
         slope |_, _, y| Ok(Slope::Times(y.clone()));
+    /// `exp2 x`: two to the power of `x`.
+    Exp2 "exp2" Float
+        real f64::exp2, int |x| x,
+        lower math::exp2,
+        slope |cx, _, y| Ok(Slope::Times(scaled(cx, y, LN_2)?));
+    /// `expm1 x`: `exp x - 1`, with all digits also near 0.
+    Expm1 "expm1" Float
+        real f64::exp_m1, int |x| x,
+        lower math::expm1,
+        slope |cx, _, y| Ok(Slope::Times(shifted(cx, y, 1.0)?));
     /// `floor x`: the largest integer not above `x`.
     Floor "floor" Float
         real f64::floor, int |x| x,
         lower |b, x| b.op(Op::Floor, &[x]),
         slope |_, _, _| Ok(Slope::Zero);
+    /// `lgamma x`: the logarithm of the magnitude of the gamma function.
+    Lgamma "lgamma" Float
+        real libm::lgamma, int |x| x,
+        lower math::lgamma,
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Digamma {}, &[x])?));
     /// `log x`: the natural logarithm.
     Log "log" Float
         real f64::ln, int |x| x,
         lower math::log,
-        slope |cx, x, _| { let one = cx.fill(x, 1.0); Ok(Slope::Times(cx.bind(Div {}, &[&one, x])?)) };
+        slope |cx, x, _| Ok(Slope::Times(over(cx, 1.0, x)?));
+    /// `log10 x`: the logarithm to base 10.
+    Log10 "log10" Float
+        real f64::log10, int |x| x,
+        lower math::log10,
+        slope |cx, x, _| Ok(Slope::Times(over(cx, LOG10_E, x)?));
+    /// `log1p x`: `log (1 + x)`, with all digits also near 0.
+    Log1p "log1p" Float
+        real f64::ln_1p, int |x| x,
+        lower math::log1p,
+        slope |cx, x, _| { let sum = shifted(cx, x, 1.0)?; Ok(Slope::Times(over(cx, 1.0, &sum)?)) };
+    /// `log2 x`: the logarithm to base 2.
+    Log2 "log2" Float
+        real f64::log2, int |x| x,
+        lower math::log2,
+        slope |cx, x, _| Ok(Slope::Times(over(cx, LOG2_E, x)?));
+    /// `logistic x`: `1 / (1 + exp -x)`.
+    Logistic "logistic" Float
+        real reference::logistic, int |x| x,
+        lower math::logistic,
+        slope |cx, _, y| {
+            let one = cx.fill(y, 1.0);
+            let rest = cx.bind(Sub {}, &[&one, y])?;
+            Ok(Slope::Times(cx.bind(Mul {}, &[y, &rest])?))
+        };
     /// `neg x`: the negative.
     Neg "neg" Number
         real |x| -x, int i64::wrapping_neg,
         lower |b, x| b.op(Op::Neg, &[x]),
         slope |_, _, _| Ok(Slope::Linear);
+    /// `rsqrt x`: one over the square root.
+    Rsqrt "rsqrt" Float
+        real |x| 1.0 / x.sqrt(), int |x| x,
+        lower math::rsqrt,
+        slope |cx, x, y| { let f = cx.bind(Div {}, &[y, x])?; Ok(Slope::Times(scaled(cx, &f, -0.5)?)) };
     /// `sign x`: -1, 0 or 1; NaN for NaN, and a zero keeps its sign.
     Sign "sign" Number
         real |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }, int i64::signum,
@@ -142,16 +275,29 @@ unary! {
         real f64::sin, int |x| x,
         lower math::sin,
         slope |cx, x, _| Ok(Slope::Times(cx.bind(Cos {}, &[x])?));
+    /// `sinh x`: the hyperbolic sine.
+    Sinh "sinh" Float
+        real f64::sinh, int |x| x,
+        lower math::sinh,
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Cosh {}, &[x])?));
     /// `sqrt x`: the square root.
     Sqrt "sqrt" Float
         real f64::sqrt, int |x| x,
         lower |b, x| b.op(Op::Sqrt, &[x]),
-        slope |cx, _, y| { let half = cx.fill(y, 0.5); Ok(Slope::Times(cx.bind(Div {}, &[&half, y])?)) };
+        slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?));
     /// `stop_gradient x`: `x`, held constant by derivatives.
     StopGradient "stop_gradient" Any
         real |x| x, int |x| x,
         lower |_, x| x,
         slope |_, _, _| Ok(Slope::Zero);
+    /// `tan x`: the tangent.
+    Tan "tan" Float
+        real f64::tan, int |x| x,
+        lower math::tan,
+        slope |cx, _, y| {
+            let square = cx.bind(Mul {}, &[y, y])?;
+            Ok(Slope::Times(shifted(cx, &square, 1.0)?))
+        };
     /// `tanh x`: the hyperbolic tangent.
     Tanh "tanh" Float
         real f64::tanh, int |x| x,
@@ -161,6 +307,45 @@ unary! {
             let square = cx.bind(Mul {}, &[y, y])?;
             Ok(Slope::Times(cx.bind(Sub {}, &[&one, &square])?))
         };
+    /// `trigamma x`: the derivative of `digamma`; infinite at 0 and negative integers.
+    Trigamma "trigamma" Float
+        real reference::trigamma, int |x| x,
+        lower math::trigamma,
+        slope |_, _, _| Err(RuleError::not_differentiable("trigamma", "higher polygamma functions are missing"));
+}
+
+/// `x + number`
+fn shifted(cx: &mut Cx<'_>, x: &Atom, number: f64) -> Result<Atom, RuleError> {
+    let number = cx.fill(x, number);
+    cx.bind(Add {}, &[x, &number])
+}
+
+/// `number × x`
+fn scaled(cx: &mut Cx<'_>, x: &Atom, number: f64) -> Result<Atom, RuleError> {
+    let number = cx.fill(x, number);
+    cx.bind(Mul {}, &[&number, x])
+}
+
+/// `number / x`
+fn over(cx: &mut Cx<'_>, number: f64, x: &Atom) -> Result<Atom, RuleError> {
+    let number = cx.fill(x, number);
+    cx.bind(Div {}, &[&number, x])
+}
+
+/// `1 / √(1 - x²)`: the derivative of the arcsine.
+fn circle(cx: &mut Cx<'_>, x: &Atom) -> Result<Atom, RuleError> {
+    let one = cx.fill(x, 1.0);
+    let square = cx.bind(Mul {}, &[x, x])?;
+    let rest = cx.bind(Sub {}, &[&one, &square])?;
+    cx.bind(Rsqrt {}, &[&rest])
+}
+
+/// `number × exp(-x²)`
+fn bell(cx: &mut Cx<'_>, x: &Atom, number: f64) -> Result<Atom, RuleError> {
+    let square = cx.bind(Mul {}, &[x, x])?;
+    let negative = cx.bind(Neg {}, &[&square])?;
+    let exp = cx.bind(Exp {}, &[&negative])?;
+    scaled(cx, &exp, number)
 }
 
 /// Evaluates in `f64` for floats (which rounds once more for `f32`), in `i64` for integers.

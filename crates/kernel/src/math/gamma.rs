@@ -1,8 +1,8 @@
-//! Logarithm of the gamma function and its derivative.
+//! Logarithm of the gamma function and its first two derivatives.
 //!
 //! From 8 up the asymptotic series of Stirling; below, the recurrence leads to an interval of length 1
-//! (`lgamma`) or into the series (`digamma`), its factors chosen by `select`. Negative arguments are
-//! reflected.
+//! (`lgamma`) or into the series (`digamma`, `trigamma`), its factors chosen by `select`. Negative arguments
+//! are reflected.
 
 use std::f64::consts::PI;
 
@@ -83,6 +83,21 @@ const DIGAMMA_F64: [f64; 7] = [
 const RISING: [f64; 9] = [0.0, 5040.0, 13068.0, 13132.0, 6769.0, 1960.0, 322.0, 28.0, 1.0];
 /// Its derivative.
 const RISING_SLOPE: [f64; 8] = [5040.0, 26136.0, 39396.0, 27076.0, 9800.0, 1932.0, 196.0, 8.0];
+
+/// `ψ'(x) = 1/x + 1/(2x²) + p(1/x²) / x³` from 8 up: numbers of Bernoulli. The first four are enough for `f32`.
+const TRIGAMMA: [f64; 11] = [
+    1.0 / 6.0,
+    -1.0 / 30.0,
+    1.0 / 42.0,
+    -1.0 / 30.0,
+    5.0 / 66.0,
+    -691.0 / 2730.0,
+    7.0 / 6.0,
+    -3617.0 / 510.0,
+    43867.0 / 798.0,
+    -174_611.0 / 330.0,
+    854_513.0 / 138.0,
+];
 
 impl Math<'_> {
     /// The distance `r` of a number to the nearest integer; `q = |r|`, or `½ - |r|` where that is smaller;
@@ -204,5 +219,42 @@ pub fn digamma(b: &mut KernelBuilder, x: Value) -> Value {
     let pole = m.equals(r, 0.0);
     let nan = m.c(f64::NAN);
     let reflected = m.select(pole, nan, reflected);
+    m.select(negative, reflected, positive)
+}
+
+/// The derivative of [`digamma`], at most 8 ulp. Infinite at zero and negative integers.
+pub fn trigamma(b: &mut KernelBuilder, x: Value) -> Value {
+    let m = &mut Math::new(b, x);
+    let (one, zero) = (m.c(1.0), m.c(0.0));
+    let negative = m.below(x, 0.0);
+    let mirrored = m.sub(one, x);
+    let a = m.select(negative, mirrored, x);
+    // Below 8: ψ'(a) = ψ'(a + 8) + 1/a² + … + 1/(a + 7)², the small ones first.
+    let mut sum = zero;
+    for i in (0..8).rev() {
+        let term = m.offset(a, f64::from(i));
+        let inverse = m.div(one, term);
+        sum = m.fma(inverse, inverse, sum);
+    }
+    let small = m.below(a, 8.0);
+    let sum = m.select(small, sum, zero);
+    let shifted = m.offset(a, 8.0);
+    let y = m.select(small, shifted, a);
+    let inverse = m.div(one, y);
+    let square = m.mul(inverse, inverse);
+    let p = m.poly_of(square, &TRIGAMMA[..4], &TRIGAMMA);
+    let half = m.c(0.5);
+    let rest = m.fma(inverse, p, half);
+    let series = m.fma(square, rest, inverse);
+    let positive = m.add(series, sum);
+    // ψ'(x) = π² / sin²(πx) - ψ'(1 - x)
+    let (_, q, swapped) = m.nearest(x);
+    let angle = m.scale(q, PI);
+    let (sin, cos) = m.sin_cos(angle);
+    let sine = m.select(swapped, cos, sin);
+    let pi = m.c(PI);
+    let ratio = m.div(pi, sine);
+    let minus = m.neg(positive);
+    let reflected = m.fma(ratio, ratio, minus);
     m.select(negative, reflected, positive)
 }

@@ -20,7 +20,7 @@ mod tests;
 mod trig;
 
 pub use exp::{exp, exp2, expm1, logistic};
-pub use gamma::{digamma, lgamma};
+pub use gamma::{digamma, lgamma, trigamma};
 pub use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};
 pub use log::{log, log1p, log2, log10, pow};
 pub use special::{cbrt, erf, erf_inv, erfc, rsqrt};

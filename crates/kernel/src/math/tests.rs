@@ -74,6 +74,7 @@ fn functions() -> Vec<Function> {
         own("erf_inv", super::erf_inv, 4.0),
         Function { floor: |x| if x < 0.0 { 1.0 } else { 0.0 }, ..own("lgamma", super::lgamma, 6.0) },
         Function { floor: |x| (2.0 - x).ln().max(1.0), ..own("digamma", super::digamma, 10.0) },
+        own("trigamma", super::trigamma, 8.0),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use tracewell_array::{DType, Element, Tensor, npy};
 use tracewell_graph::Location;
 use tracewell_graph::prim::Convert;
-use tracewell_trace::{Error, ErrorKind, Value, ask};
+use tracewell_trace::{Error, ErrorKind, Value, ask, complete};
 
 use super::{Array, apply, or_raise};
 
@@ -14,26 +14,33 @@ impl Array {
     /// whose data is not known.
     #[track_caller]
     pub fn as_slice<T: Element>(&self) -> Result<&[T], Error> {
-        match self.value() {
-            Value::Known(tensor, _) => tensor.as_slice().map_err(conversion),
-            Value::Splat(_) => Err(Error::new(
-                ErrorKind::Conversion,
-                "an array filled with one literal inside a trace has no memory; use `to_vec`",
-            )),
-            Value::Traced(tracer) => {
-                ask(self.value(), "as_slice()", &Location::caller())?;
-                match tracer.value() {
-                    Some(tensor) => tensor.as_slice().map_err(conversion),
-                    None => Err(Error::bug("a concrete tracer has no data")),
-                }
+        let location = Location::caller();
+        self.try_as_slice(&location).map_err(|error| complete(error, &location))
+    }
+
+    fn try_as_slice<T: Element>(&self, location: &Location) -> Result<&[T], Error> {
+        self.check_element::<T>("as_slice")?;
+        let tensor = match self.value() {
+            Value::Known(tensor, _) => Some(tensor),
+            Value::Splat(splat) => {
+                let message =
+                    format!("{} was filled with one number while tracing and has no memory", splat.ty());
+                return Err(Error::new(ErrorKind::Conversion, message).help("use `to_vec`"));
             }
-        }
+            Value::Traced(tracer) => {
+                ask(self.value(), "as_slice()", location)?;
+                tracer.value()
+            }
+        };
+        let slice = tensor.and_then(|tensor| tensor.as_slice().ok());
+        slice.ok_or_else(|| Error::bug("a known array has no data of its element type"))
     }
 
     /// The elements in row-major order. An error for another element type, and for abstract tracers.
     #[track_caller]
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>, Error> {
-        self.data("to_vec()", &Location::caller())?.to_vec().map_err(conversion)
+        let location = Location::caller();
+        self.typed_data::<T>("to_vec", &location)?.to_vec().map_err(Error::bug)
     }
 
     /// The one element of an array of one element.
@@ -48,26 +55,35 @@ impl Array {
     fn try_item<T: Element>(&self, location: &Location) -> Result<T, Error> {
         if self.len() != 1 {
             let message = format!("`item()` takes an array of one element, found {}", self.ty());
-            return Err(Error::new(ErrorKind::Conversion, message).help("reduce or index it first"));
-        }
-        if self.dtype() != T::DTYPE {
-            let message = format!("`item::<{}>()` was asked of {}", T::DTYPE, self.ty());
-            let help = format!("ask for `item::<{}>()`, or `convert` the array first", self.dtype());
+            let help = "reduce it first, as in `.sum()`, or use `to_vec` for all elements";
             return Err(Error::new(ErrorKind::Conversion, message).help(help));
         }
-        let data = self.data("item()", location)?;
-        data.item().map_err(|e| Error::new(ErrorKind::Conversion, e.to_string()))
+        self.check_element::<T>("item")?;
+        ask(self.value(), "item()", location)?.item().map_err(Error::bug)
     }
 
-    /// The data, as asked by a user's line.
-    pub(crate) fn data(&self, what: &str, location: &Location) -> Result<Tensor, Error> {
-        ask(self.value(), what, location)
+    /// Elements are not cast: they are asked for by their own type.
+    fn check_element<T: Element>(&self, method: &str) -> Result<(), Error> {
+        if self.dtype() == T::DTYPE {
+            return Ok(());
+        }
+        let message = format!("`{method}::<{}>()` was asked of {}", T::DTYPE, self.ty());
+        let help = format!("ask for `{method}::<{}>()`, or `convert` the array first", self.dtype());
+        Err(Error::new(ErrorKind::Conversion, message).help(help))
+    }
+
+    /// The data by its element type, as asked by a user's line.
+    fn typed_data<T: Element>(&self, method: &str, location: &Location) -> Result<Tensor, Error> {
+        let data = self.check_element::<T>(method);
+        let data = data.and_then(|()| ask(self.value(), &format!("{method}()"), location));
+        data.map_err(|error| complete(error, location))
     }
 
     /// A copy as an `ndarray`. An error for another element type: nothing is cast.
     #[track_caller]
     pub fn to_ndarray<T: Element>(&self) -> Result<ndarray::ArrayD<T>, Error> {
-        self.data("to_ndarray()", &Location::caller())?.to_ndarray().map_err(conversion)
+        let location = Location::caller();
+        self.typed_data::<T>("to_ndarray", &location)?.to_ndarray().map_err(Error::bug)
     }
 
     /// The same values as another element type: floats to integers saturate and take NaN to 0, integers wrap,
@@ -81,21 +97,38 @@ impl Array {
     }
 
     /// Reads a NumPy `.npy` file.
+    #[track_caller]
     pub fn load_npy(path: impl AsRef<Path>) -> Result<Array, Error> {
-        npy::load(path.as_ref()).map(Array::from).map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
+        let (path, location) = (path.as_ref(), Location::caller());
+        npy::load(path).map(Array::from).map_err(|error| file("read", path, error, &location))
     }
 
     /// Writes a NumPy `.npy` file.
     #[track_caller]
     pub fn save_npy(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        let data = self.data("save_npy()", &Location::caller())?;
-        npy::save(path.as_ref(), &data).map_err(|e| Error::new(ErrorKind::Io, e.to_string()))
+        let (path, location) = (path.as_ref(), Location::caller());
+        let data = ask(self.value(), "save_npy()", &location).map_err(|error| complete(error, &location))?;
+        npy::save(path, &data).map_err(|error| file("write", path, error, &location))
     }
 }
 
-fn conversion(error: tracewell_array::DTypeError) -> Error {
-    Error::new(ErrorKind::Conversion, error.to_string())
-        .help(format!("ask for `{}`, or `convert` the array first", error.found))
+/// A failure with a file, by the name of the file.
+fn file(verb: &str, path: &Path, error: npy::NpyError, location: &Location) -> Error {
+    let path = path.display();
+    let why = match &error {
+        npy::NpyError::Io { error, .. } => error.to_string(),
+        other => other.to_string(),
+    };
+    let message = format!("cannot {verb} `{path}`: {why}");
+    let made = Error::new(ErrorKind::Io, message);
+    let made = match error {
+        npy::NpyError::DType(_) => {
+            made.help("convert it in NumPy before it is saved: `x.astype(\"float32\")`")
+        }
+        npy::NpyError::NotNpy => made.help("write it with `numpy.save` or `save_npy`"),
+        _ => made,
+    };
+    complete(made, location)
 }
 
 impl From<Tensor> for Array {

@@ -4,11 +4,15 @@ mod convert;
 mod create;
 mod display;
 mod elementwise;
+mod indexing;
+mod join;
 mod operators;
 mod reduce;
 mod scalar;
 mod shape;
 
+pub use indexing::Cut;
+pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
 

@@ -1,6 +1,6 @@
 //! Operators and everything else that takes two arrays: promotion and NumPy's broadcasting, then one primitive.
 
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
 use tracewell_array::{DType, Shape, promote};
 use tracewell_graph::prim::{self, Broadcast, Compare, Convert, Prim};
@@ -38,7 +38,8 @@ pub(crate) fn unify<const N: usize>(
     Ok(unified)
 }
 
-fn common_dtype(types: &[ArrayType]) -> (DType, bool) {
+/// The element type of several after promotion, and whether it is weak.
+pub(crate) fn common_dtype(types: &[ArrayType]) -> (DType, bool) {
     let mut all = types.iter().map(|t| (t.dtype, t.weak));
     let first = all.next().unwrap_or((DType::F32, true));
     all.fold(first, |(d, w), (e, v)| promote(d, w, e, v))
@@ -55,9 +56,8 @@ pub(crate) fn common_shape(verb: &str, types: &[ArrayType]) -> Result<Shape, Err
             if *size == 1 {
                 *size = n;
             } else if n != 1 && n != *size {
-                let all: Vec<String> = types.iter().map(ToString::to_string).collect();
                 let message =
-                    format!("cannot {verb} {}: axis {} is {} and {n}", all.join(" and "), skip + axis, *size);
+                    format!("cannot {verb} {}: axis {} is {} and {n}", listed(types), skip + axis, *size);
                 return Err(Error::new(ErrorKind::Type, message).help(
                     "axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis",
                 ));
@@ -65,23 +65,34 @@ pub(crate) fn common_shape(verb: &str, types: &[ArrayType]) -> Result<Shape, Err
         }
     }
     let shape = Shape::from(sizes);
-    match shape.checked_len() {
-        Some(_) => Ok(shape),
-        None => {
-            Err(Error::new(ErrorKind::Type, format!("cannot {verb}: shape {shape} has too many elements")))
-        }
+    if shape.checked_len().is_none() {
+        let message = format!("cannot {verb} {}: shape {shape} has too many elements", listed(types));
+        return Err(Error::new(ErrorKind::Type, message).help(Shape::LIMIT));
     }
+    Ok(shape)
+}
+
+/// Types in words; that one is weak is of no interest.
+fn listed(types: &[ArrayType]) -> String {
+    let plain = |ty: &ArrayType| ArrayType { weak: false, ..ty.clone() }.to_string();
+    types.iter().map(plain).collect::<Vec<_>>().join(" and ")
 }
 
 /// A value converted to an element type and repeated to a shape. Literals cost nothing.
 fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Location) -> Result<Value, Error> {
     let splat = match value {
-        Value::Splat(splat) => Some(splat.literal),
-        Value::Known(tensor, _) if tensor.rank() == 0 => Some(tensor.literal(0)),
+        Value::Splat(splat) => Some((splat.literal, splat.weak)),
+        Value::Known(tensor, weak) if tensor.rank() == 0 => Some((tensor.literal(0), *weak)),
         Value::Known(..) | Value::Traced(_) => None,
     };
-    if let Some(literal) = splat {
-        return Ok(Value::Splat(Splat { literal: literal.convert(dtype), shape: shape.clone(), weak }));
+    if let Some((literal, is_number)) = splat {
+        let converted = literal.convert(dtype);
+        if is_number && dtype.is_integer() && converted.as_i64() != literal.as_i64() {
+            let message = format!("{literal} does not fit the element type {dtype} of the array it meets");
+            return Err(Error::new(ErrorKind::Type, message)
+                .help("`convert` the array to a type that holds the number, such as `I64`"));
+        }
+        return Ok(Value::Splat(Splat { literal: converted, shape: shape.clone(), weak }));
     }
     let ty = value.ty();
     let mut value = value.clone();
@@ -96,46 +107,71 @@ fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Locati
     Ok(value)
 }
 
+/// Combines two operands on a user's behalf.
+type Combine = fn(Value, Value, &Location) -> Array;
+
 macro_rules! operator {
-    ($($Trait:ident $method:ident $verb:literal),* $(,)?) => {$(
-        operator!(@arrays $Trait $method $verb, Array, Array);
-        operator!(@arrays $Trait $method $verb, Array, &Array);
-        operator!(@arrays $Trait $method $verb, &Array, Array);
-        operator!(@arrays $Trait $method $verb, &Array, &Array);
-        operator!(@arrays $Trait $method $verb, Scalar, Array);
-        operator!(@arrays $Trait $method $verb, Scalar, &Array);
-        operator!(@arrays $Trait $method $verb, &Scalar, Array);
-        operator!(@arrays $Trait $method $verb, &Scalar, &Array);
-        operator!(@arrays $Trait $method $verb, f64, Array);
-        operator!(@arrays $Trait $method $verb, f64, &Array);
-        operator!(@arrays $Trait $method $verb, i64, Array);
-        operator!(@arrays $Trait $method $verb, i64, &Array);
-        operator!(@scalars $Trait $method $verb, Array);
-        operator!(@scalars $Trait $method $verb, &Array);
-        operator!(@scalars $Trait $method $verb, Scalar);
-        operator!(@scalars $Trait $method $verb, &Scalar);
+    ($($Trait:ident $method:ident $combine:expr;)*) => {$(
+        operator!(@arrays $Trait $method $combine, Array, Array);
+        operator!(@arrays $Trait $method $combine, Array, &Array);
+        operator!(@arrays $Trait $method $combine, &Array, Array);
+        operator!(@arrays $Trait $method $combine, &Array, &Array);
+        operator!(@arrays $Trait $method $combine, Scalar, Array);
+        operator!(@arrays $Trait $method $combine, Scalar, &Array);
+        operator!(@arrays $Trait $method $combine, &Scalar, Array);
+        operator!(@arrays $Trait $method $combine, &Scalar, &Array);
+        operator!(@arrays $Trait $method $combine, f64, Array);
+        operator!(@arrays $Trait $method $combine, f64, &Array);
+        operator!(@arrays $Trait $method $combine, i64, Array);
+        operator!(@arrays $Trait $method $combine, i64, &Array);
+        operator!(@scalars $Trait $method $combine, Array);
+        operator!(@scalars $Trait $method $combine, &Array);
+        operator!(@scalars $Trait $method $combine, Scalar);
+        operator!(@scalars $Trait $method $combine, &Scalar);
     )*};
-    (@arrays $Trait:ident $method:ident $verb:literal, $Left:ty, $Right:ty) => {
+    (@arrays $Trait:ident $method:ident $combine:expr, $Left:ty, $Right:ty) => {
         impl $Trait<$Right> for $Left {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: $Right) -> Array {
-                binary($verb, prim::$Trait {}, self.operand(), other.operand(), &Location::caller())
+                let combine: Combine = $combine;
+                combine(self.operand(), other.operand(), &Location::caller())
             }
         }
     };
     // One generic implementation, not one for each number type: only then is the type of `&x * 1.0` known.
-    (@scalars $Trait:ident $method:ident $verb:literal, $Left:ty) => {
+    (@scalars $Trait:ident $method:ident $combine:expr, $Left:ty) => {
         impl<S: NotArray> $Trait<S> for $Left {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: S) -> Array {
-                binary($verb, prim::$Trait {}, self.operand(), other.operand(), &Location::caller())
+                let combine: Combine = $combine;
+                combine(self.operand(), other.operand(), &Location::caller())
             }
         }
     };
 }
-operator! { Add add "add", Sub sub "subtract", Mul mul "multiply", Div div "divide" }
+operator! {
+    Add add |a, b, at| binary("add", prim::Add {}, a, b, at);
+    Sub sub |a, b, at| binary("subtract", prim::Sub {}, a, b, at);
+    Mul mul |a, b, at| binary("multiply", prim::Mul {}, a, b, at);
+    Div div |a, b, at| binary("divide", prim::Div {}, a, b, at);
+    Rem rem |a, b, at| binary("take the remainder of", prim::Rem {}, a, b, at);
+    BitAnd bitand |a, b, at| binary("and", prim::And {}, a, b, at);
+    BitOr bitor |a, b, at| binary("or", prim::Or {}, a, b, at);
+    BitXor bitxor |a, b, at| binary("xor", prim::Xor {}, a, b, at);
+    Shl shl |a, b, at| binary("shift", prim::ShiftLeft {}, a, b, at);
+    Shr shr shift_right;
+}
+
+/// As Rust does it: copies of the sign follow in signed types, zeros in unsigned ones.
+fn shift_right(a: Value, b: Value, location: &Location) -> Array {
+    let operands = or_raise(unify("shift", [a, b], location), location);
+    match operands[0].ty().dtype {
+        DType::U8 | DType::U32 => apply(prim::ShiftRightLogical {}, &operands, location),
+        _ => apply(prim::ShiftRightArithmetic {}, &operands, location),
+    }
+}
 
 /// Operands that are not arrays: Rust numbers and [`Scalar`]s.
 pub trait NotArray: Operand {}
@@ -145,21 +181,26 @@ macro_rules! not_arrays {
 }
 not_arrays!(f32, f64, i32, i64, u8, u32, usize, Scalar, &Scalar);
 
-impl Neg for Array {
-    type Output = Array;
-    #[track_caller]
-    fn neg(self) -> Array {
-        -&self
-    }
-}
+macro_rules! unary_operator {
+    ($($Trait:ident $method:ident),*) => {$(
+        impl $Trait for Array {
+            type Output = Array;
+            #[track_caller]
+            fn $method(self) -> Array {
+                (&self).$method()
+            }
+        }
 
-impl Neg for &Array {
-    type Output = Array;
-    #[track_caller]
-    fn neg(self) -> Array {
-        apply(prim::Neg {}, &[self.value().clone()], &Location::caller())
-    }
+        impl $Trait for &Array {
+            type Output = Array;
+            #[track_caller]
+            fn $method(self) -> Array {
+                apply(prim::$Trait {}, &[self.value().clone()], &Location::caller())
+            }
+        }
+    )*};
 }
+unary_operator!(Neg neg, Not not);
 
 macro_rules! comparisons {
     ($($(#[$doc:meta])* $method:ident $Comparison:ident),* $(,)?) => {
@@ -188,29 +229,78 @@ comparisons! {
     ge Ge,
 }
 
-impl Array {
+/// Methods of two operands that are primitives: what the message of an error calls them, and an example.
+macro_rules! pairs {
+    ($($(#[$doc:meta])* $method:ident $Prim:ident $verb:literal $example:literal $result:literal),* $(,)?) => {
+        impl Array {$(
+            $(#[$doc])*
+            ///
+            /// ```
+            /// use tracewell::prelude::*;
+            ///
+            #[doc = concat!("assert_eq!(", $example, ".to_string(), \"", $result, "\");")]
+            /// ```
+            #[track_caller]
+            pub fn $method(&self, other: impl Operand) -> Array {
+                binary($verb, prim::$Prim {}, self.value().clone(), other.operand(), &Location::caller())
+            }
+        )*}
+    };
+}
+pairs! {
     /// The larger of each pair; NaN where either is.
-    #[track_caller]
-    pub fn maximum(&self, other: impl Operand) -> Array {
-        binary(
-            "take the maximum of",
-            prim::Max {},
-            self.value().clone(),
-            other.operand(),
-            &Location::caller(),
-        )
-    }
-
+    maximum Max "take the maximum of" "Array::from([1, 3]).maximum(2)" "[2 3]",
     /// The smaller of each pair; NaN where either is.
+    minimum Min "take the minimum of" "Array::from([1, 3]).minimum(2)" "[1 2]",
+    /// What is left by the truncated quotient, with the sign of the dividend, as `%` in Rust.
+    rem Rem "take the remainder of" "Array::from([7, -7]).rem(3)" "[ 1 -1]",
+    /// The next float on the way to the other. It has no derivative.
+    nextafter Nextafter "take the float next to"
+        "Array::from([1.0f64]).nextafter(2.0).gt(1.0)" "[ true]",
+}
+
+/// Functions of two floats; integers and bools become floats first.
+macro_rules! float_pairs {
+    ($($(#[$doc:meta])* $method:ident $Prim:ident $verb:literal $example:literal $result:literal),* $(,)?) => {
+        impl Array {$(
+            $(#[$doc])*
+            ///
+            /// ```
+            /// use tracewell::prelude::*;
+            ///
+            #[doc = concat!("assert_eq!(", $example, ".to_string(), \"", $result, "\");")]
+            /// ```
+            #[track_caller]
+            pub fn $method(&self, other: impl Operand) -> Array {
+                let location = Location::caller();
+                let [a, b] = [self.clone(), Array::from_value(other.operand())].map(|x| x.as_float(&location));
+                binary($verb, prim::$Prim {}, a.value().clone(), b.value().clone(), &location)
+            }
+        )*}
+    };
+}
+float_pairs! {
+    /// To the power of the other. Integers become floats; [`powi`](Self::powi) keeps them.
+    pow Pow "raise" "Array::from([2.0f32, 9.0]).pow(0.5)" "[1.4142135 3.       ]",
+    /// The angle of the point with these ordinates and the other's abscissas, from -π to π.
+    atan2 Atan2 "take the angle of" "Array::from([0.0f64, 1.0]).atan2(-1.0)" "[3.14159265 2.35619449]",
+}
+
+impl Array {
+    /// The elements, but none below `lo` and none above `hi`.
+    ///
+    /// ```
+    /// use tracewell::prelude::*;
+    ///
+    /// let x = Array::from([-2.0f32, 0.5, 7.0]);
+    /// assert_eq!(x.clamp(0.0, 1.0).to_string(), "[0.  0.5 1. ]");
+    /// ```
+    #[doc(alias = "clip")]
     #[track_caller]
-    pub fn minimum(&self, other: impl Operand) -> Array {
-        binary(
-            "take the minimum of",
-            prim::Min {},
-            self.value().clone(),
-            other.operand(),
-            &Location::caller(),
-        )
+    pub fn clamp(&self, lo: impl Operand, hi: impl Operand) -> Array {
+        let location = Location::caller();
+        let operands = [lo.operand(), self.value().clone(), hi.operand()];
+        apply(prim::Clamp {}, &or_raise(unify("clamp", operands, &location), &location), &location)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Combining elements along axes.
 
+use tracewell_array::DType;
 use tracewell_graph::Location;
 use tracewell_graph::prim::{self, DotGeneral, Prim};
 use tracewell_trace::{Error, ErrorKind};
@@ -20,12 +21,13 @@ pub(crate) fn axis_of(array: &Array, axis: isize) -> Result<usize, Error> {
     Err(Error::new(ErrorKind::Index, format!("axis {axis} is out of range for {}", array.ty())).help(help))
 }
 
-fn axes_of(array: &Array, axes: &[isize]) -> Result<Vec<usize>, Error> {
+/// Axes counted from the front, ascending.
+pub(crate) fn axes_of(array: &Array, axes: &[isize]) -> Result<Vec<usize>, Error> {
     let mut all: Vec<usize> = axes.iter().map(|&a| axis_of(array, a)).collect::<Result<_, _>>()?;
     all.sort_unstable();
     if all.windows(2).any(|w| w[0] == w[1]) {
         let message = format!("an axis occurs twice in {axes:?} for {}", array.ty());
-        return Err(Error::new(ErrorKind::Index, message));
+        return Err(Error::new(ErrorKind::Index, message).help("name each axis once"));
     }
     Ok(all)
 }
@@ -61,6 +63,47 @@ reductions! {
     max max_axes ReduceMax,
     /// The smallest element; NaN where there is one.
     min min_axes ReduceMin,
+    /// Whether all hold; of integers, the bits that all have.
+    all all_axes ReduceAnd,
+    /// Whether any holds; of integers, the bits that any has.
+    any any_axes ReduceOr,
+}
+
+/// Where the extreme is along an axis.
+macro_rules! arg_reductions {
+    ($($(#[$doc:meta])* $name:ident $Prim:ident),* $(,)?) => {
+        impl Array {$(
+            $(#[$doc])*
+            #[track_caller]
+            pub fn $name(&self, axis: isize) -> Array {
+                let location = Location::caller();
+                let axis = or_raise(axis_of(self, axis), &location);
+                apply(prim::$Prim { axis, dtype: DType::I32 }, &[self.value().clone()], &location)
+            }
+        )*}
+    };
+}
+arg_reductions! {
+    /// The index of the largest element along an axis, as `i32`: of the first, if there are several; of the first
+    /// NaN, if there is one.
+    ///
+    /// ```
+    /// use tracewell::prelude::*;
+    ///
+    /// let x = Array::from(vec![3.0f32, 7.0, 7.0]);
+    /// assert_eq!(x.argmax(0).item::<i32>(), 1);
+    /// ```
+    argmax ArgMax,
+    /// The index of the smallest element along an axis, as `i32`: of the first, if there are several; of the first
+    /// NaN, if there is one.
+    ///
+    /// ```
+    /// use tracewell::prelude::*;
+    ///
+    /// let x = Array::from(vec![3.0f32, 7.0, 7.0]);
+    /// assert_eq!(x.argmin(0).item::<i32>(), 0);
+    /// ```
+    argmin ArgMin,
 }
 
 impl Array {

@@ -20,7 +20,9 @@ impl Scalar {
     pub fn new(array: Array) -> Scalar {
         if array.rank() != 0 {
             let message = format!("a `Scalar` is an array of rank 0, found {}", array.ty());
-            raise(Error::new(ErrorKind::Type, message), &Location::caller());
+            let error = Error::new(ErrorKind::Type, message)
+                .help("reduce it first, as in `.sum()`, or take an `Array`");
+            raise(error, &Location::caller());
         }
         Scalar(array)
     }

@@ -45,7 +45,8 @@ impl Array {
             None => Err(Error::new(
                 ErrorKind::Type,
                 format!("cannot broadcast {} to shape {shape}: it has more axes", self.ty()),
-            )),
+            )
+            .help("broadcasting adds and repeats axes; `squeeze`, `reshape` or reduce to lose one")),
         };
         let axes = or_raise(axes, &location);
         apply(Broadcast { shape, axes }, &[self.value().clone()], &location)
@@ -54,17 +55,7 @@ impl Array {
     /// With a new axis of size 1 at this place; negative places count from the back of the result.
     #[track_caller]
     pub fn expand(&self, axis: isize) -> Array {
-        let location = Location::caller();
-        let rank = self.rank() as isize + 1;
-        let at = if axis < 0 { axis + rank } else { axis };
-        let at = if (0..rank).contains(&at) {
-            Ok(at as usize)
-        } else {
-            let message = format!("axis {axis} is out of range for {} with one axis more", self.ty());
-            Err(Error::new(ErrorKind::Index, message))
-        };
-        let shape = self.shape().insert(or_raise(at, &location), 1);
-        apply(Reshape { shape }, &[self.value().clone()], &location)
+        self.expand_at(axis, &Location::caller())
     }
 
     /// Without an axis, which must be of size 1.
@@ -77,7 +68,8 @@ impl Array {
             n => Err(Error::new(
                 ErrorKind::Index,
                 format!("cannot squeeze axis {axis} of {}: its size is {n}, not 1", self.ty()),
-            )),
+            )
+            .help("reduce along it, as in `sum_axes`, or `reshape` to join it with another")),
         };
         apply(Reshape { shape: or_raise(result, &location) }, &[self.value().clone()], &location)
     }

@@ -267,7 +267,7 @@ impl<'a> Call<'a> {
     fn recursion(&self) -> Error {
         let message = format!("`{}` calls itself with arguments of the same types", self.callee.name());
         Error::new(ErrorKind::Recursion, message)
-            .help("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
+            .note("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
             .help("use a loop, or a `#[static_arg]` that changes with every call")
     }
 }
@@ -276,7 +276,11 @@ impl<'a> Call<'a> {
 /// derivative will ask for.
 fn finer(entry: &Entry, operands: &[Value]) -> Option<Prim> {
     let frame = current().filter(|frame| frame.evaluates())?;
-    let reverse = matches!(frame.api(), Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize);
+    let reverse = match frame.api() {
+        Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize => true,
+        Api::Jacfwd | Api::Jacrev | Api::Hessian => true,
+        _ => false,
+    };
     let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_float();
     let active: Vec<bool> = operands.iter().map(varies).collect();
     if !reverse || !active.contains(&true) {

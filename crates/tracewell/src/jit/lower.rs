@@ -7,7 +7,7 @@ use tracewell_codegen::Target;
 use tracewell_graph::{Graph, Location};
 use tracewell_kernel::{Program, Role, Step};
 use tracewell_runtime::Executable;
-use tracewell_trace::{Api, Error, ErrorKind, boundary, is_idle};
+use tracewell_trace::{Api, Error, ErrorKind, boundary, complete, is_idle};
 
 use crate::pipeline::{self, Settings, Stages};
 
@@ -52,11 +52,10 @@ pub fn lower<R>(f: impl FnOnce() -> R) -> Result<Lowered, Error> {
     let Some(graph) = graph else {
         let error =
             Error::new(ErrorKind::Structure, "`lower` was given a function that calls no jitted function");
-        return Err(error
-            .at(location)
-            .help("mark the function with `jit!`, or use `jit(closure).lower(&x)`"));
+        let error = error.help("mark the function with `jit!`, or use `jit(closure).lower(&x)`");
+        return Err(complete(error, &location));
     };
-    Lowered::new(&graph)
+    Lowered::new(&graph).map_err(|error| complete(error, &location))
 }
 
 impl Lowered {

@@ -26,7 +26,16 @@ where
     R: Outcome<Ok = Array>,
     F: Fn(&X) -> R,
 {
-    let function = Function::of::<F>(Api::Grad, Location::caller());
+    grad_from(Function::of::<F>(Api::Grad, Location::caller()), f)
+}
+
+/// The same for an API that is made of it.
+pub(crate) fn grad_from<X, R, F>(function: Function, f: F) -> impl Fn(&X) -> R::With<X::Owned>
+where
+    X: TreeRef + ?Sized,
+    R: Outcome<Ok = Array>,
+    F: Fn(&X) -> R,
+{
     move |x| enter::<R, X::Owned>(&function, || describe(x, "x"), || Ok(differentiate(&function, &f, x)?.1))
 }
 
@@ -110,7 +119,12 @@ where
     if ty.rank() != 0 || !ty.dtype.is_float() {
         let message =
             format!("`{}` takes a function that returns one float, found {ty}", function.api.name());
-        let help = "reduce the result with `.sum()` or `.mean()`, or use `vjp` for other shapes";
+        let help = match ty.dtype.is_float() {
+            true => {
+                "reduce the result with `.sum()` or `.mean()`; for all its derivatives use `jacrev` or `vjp`"
+            }
+            false => "only floats have derivatives: return the float that the result was made from",
+        };
         return Err(Error::new(ErrorKind::Type, message).help(help).into());
     }
     let wanted: Vec<bool> = (0..types.len()).map(|i| i == 0).collect();

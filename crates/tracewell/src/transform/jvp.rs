@@ -1,13 +1,13 @@
 //! `jvp(f, &x, &dx)`: the value of a function and its derivative along a direction.
 
 use tracewell_graph::{ArrayType, Location};
-use tracewell_trace::{Api, Error, ErrorKind, Staged, Value, apply};
+use tracewell_trace::{Api, Staged, Value, apply};
 
 use super::grad::check_arguments;
 use super::pullback::{rule, zeros};
 use crate::outcome::Outcome;
 use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
-use crate::tree::{TreeRef, leaves, paths};
+use crate::tree::{TreeRef, check_like};
 
 /// `(f(x), ∂f(x)·dx)`, by forward mode.
 ///
@@ -24,13 +24,22 @@ where
     R: Outcome,
     F: Fn(&X) -> R,
 {
-    let function = Function::of::<F>(Api::Jvp, Location::caller());
+    jvp_from(Function::of::<F>(Api::Jvp, Location::caller()), f, x, dx)
+}
+
+/// The same for an API that is made of it.
+pub(crate) fn jvp_from<X, R, F>(function: Function, f: F, x: &X, dx: &X) -> R::With<(R::Ok, R::Ok)>
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
     enter::<R, (R::Ok, R::Ok)>(
         &function,
         || describe(x, "x"),
         || {
-            check_arguments(Api::Jvp, x)?;
-            check_tangents(x, dx)?;
+            check_arguments(function.api, x)?;
+            check_like(("tangent", "argument", "x"), x, dx)?;
             let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), &f)?;
             let Staged { graph, captured, .. } = traced.staged;
             let tangents = values_of(dx);
@@ -49,20 +58,4 @@ where
             Ok((refill(&traced.result, results), refill(&traced.result, tangents)))
         },
     )
-}
-
-/// Tangents have the types of what they are tangents of.
-pub(crate) fn check_tangents<X: TreeRef + ?Sized>(x: &X, dx: &X) -> Result<(), Error> {
-    let (primals, tangents) = (leaves(x), leaves(dx));
-    if primals.len() != tangents.len() {
-        let message = format!("{} tangents were given for {} arrays", tangents.len(), primals.len());
-        return Err(Error::new(ErrorKind::Structure, message));
-    }
-    for ((primal, tangent), path) in primals.iter().zip(&tangents).zip(paths(x, "x")) {
-        if !primal.ty().matches(&tangent.ty()) {
-            let message = format!("the tangent of `{path}` must be {}, found {}", primal.ty(), tangent.ty());
-            return Err(Error::new(ErrorKind::Type, message));
-        }
-    }
-    Ok(())
 }

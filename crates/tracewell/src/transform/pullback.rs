@@ -125,6 +125,14 @@ pub(crate) fn rule(error: tracewell_graph::RuleError) -> Error {
                 None => made,
             }
         }
+        RuleError::NotLinear { ref primitive } | RuleError::Unsupported { ref primitive, .. }
+            if primitive.contains("::") =>
+        {
+            let made = Error::new(ErrorKind::NotDifferentiable, error.to_string());
+            made.help(format!(
+                "the rules of `{primitive}` are your own: `jvp` gives what is linear in the tangents"
+            ))
+        }
         RuleError::NotLinear { .. } => Error::new(ErrorKind::NotDifferentiable, error.to_string())
             .help("a rule given to `custom_jvp` must be linear in its tangents")
             .help("without such a rule, this is a bug in Tracewell; please report it with this text"),

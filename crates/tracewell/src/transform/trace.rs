@@ -1,7 +1,7 @@
 //! `trace(f, &x)`: the graph of a function, before optimisation.
 
 use tracewell_graph::{Graph, Location};
-use tracewell_trace::{Api, Error, boundary};
+use tracewell_trace::{Api, Error, ErrorKind, boundary, complete};
 
 use crate::outcome::Outcome;
 use crate::staging::{Failure, Function, arguments, stage_tree};
@@ -16,18 +16,18 @@ use crate::tree::TreeRef;
 /// assert_eq!(graph.equations.len(), 2);
 /// ```
 #[track_caller]
-pub fn trace<X: TreeRef + ?Sized, R: Outcome>(f: impl Fn(&X) -> R, x: &X) -> Result<Graph, Error> {
-    let function = Function { name: None, ..Function::of::<()>(Api::Trace, Location::caller()) };
+pub fn trace<X: TreeRef + ?Sized, R: Outcome, F: Fn(&X) -> R>(f: F, x: &X) -> Result<Graph, Error> {
+    let function = Function::of::<F>(Api::Trace, Location::caller());
     crate::executor::install();
-    let traced = boundary(Api::Trace, None, &function.location, || {
+    let traced = boundary(Api::Trace, function.name.as_deref(), &function.location, || {
         stage_tree::<X, R>(&function, x, &arguments(x, "x"), f)
     })?;
     match traced {
         Ok(traced) => Ok(traced.staged.graph),
-        Err(Failure::Ours(error)) => Err(error),
+        Err(Failure::Ours(error)) => Err(complete(error, &function.location)),
         Err(Failure::Theirs(_)) => {
-            let kind = tracewell_trace::ErrorKind::Structure;
-            Err(Error::new(kind, "the traced function returned an error of its own").at(function.location))
+            let error = Error::new(ErrorKind::Structure, "the traced function returned an error of its own");
+            Err(complete(error, &function.location))
         }
     }
 }

@@ -1,14 +1,14 @@
 //! `vjp` and `linearize`: the derivative at a point as a function, backwards and forwards.
 
 use tracewell_graph::Location;
-use tracewell_trace::{Api, Error, ErrorKind, Event, notify};
+use tracewell_trace::{Api, Error, Event, notify};
 
 use super::grad::check_arguments;
 use super::pullback::{Linear, linear};
-use crate::array::{Array, or_raise};
+use crate::array::or_raise;
 use crate::outcome::Outcome;
 use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
-use crate::tree::{Tree, TreeRef, leaves, paths};
+use crate::tree::{Tree, TreeRef, check_like};
 
 /// A pullback: from a cotangent of the result to the cotangent of the argument.
 pub type Pullback<Y, X> = Box<dyn Fn(&Y) -> X + Send + Sync>;
@@ -32,15 +32,29 @@ where
     R: Outcome,
     F: Fn(&X) -> R,
 {
-    let location = Location::caller();
-    let (outcome, linear) = at_point::<X, R, F>(Api::Vjp, &f, x, &location);
+    vjp_from::<X, R, F>(Function::of::<F>(Api::Vjp, Location::caller()), f, x)
+}
+
+/// The same for an API that is made of it.
+pub(crate) fn vjp_from<X, R, F>(
+    function: Function,
+    f: F,
+    x: &X,
+) -> R::Plain<(R::Ok, Pullback<R::Ok, X::Owned>)>
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
+    let (outcome, linear) = at_point::<X, R, F>(&function, &f, x);
     let like = x.rebuild_ref(&mut Clone::clone);
     R::and(outcome, |y| {
         let linear = linear.expect("a success was linearised");
         let shape_of_y = stripped(&y);
         let pull = move |ct: &R::Ok| {
-            let result = check_like("cotangent", &shape_of_y, ct).and_then(|()| linear.pull(&values_of(ct)));
-            refill(&like, or_raise(result, &location))
+            let result = check_like(("cotangent", "result", "y"), &shape_of_y, ct);
+            let result = result.and_then(|()| linear.pull(&values_of(ct)));
+            refill(&like, or_raise(result.map_err(|error| returned(error, "pullback")), &function.location))
         };
         (y, Box::new(pull) as Pullback<R::Ok, X::Owned>)
     })
@@ -62,37 +76,57 @@ where
     R: Outcome,
     F: Fn(&X) -> R,
 {
-    let location = Location::caller();
-    let (outcome, linear) = at_point::<X, R, F>(Api::Linearize, &f, x, &location);
-    let like = x.rebuild_ref(&mut Clone::clone);
-    R::and(outcome, |y| {
-        let linear = linear.expect("a success was linearised");
-        let shape_of_y = stripped(&y);
-        let push = move |dx: &X::Owned| {
-            let result = check_like("tangent", &like, dx).and_then(|()| linear.push(&values_of(dx)));
-            refill(&shape_of_y, or_raise(result, &location))
-        };
-        (y, Box::new(push) as Pushforward<X::Owned, R::Ok>)
-    })
+    linearize_from::<X, R, F>(Function::of::<F>(Api::Linearize, Location::caller()), f, x)
 }
 
-/// Linearises at a point: the outcome, and the derivative where it succeeded.
-fn at_point<X, R, F>(api: Api, f: &F, x: &X, location: &Location) -> (R::With<R::Ok>, Option<Linear>)
+/// The same for an API that is made of it.
+pub(crate) fn linearize_from<X, R, F>(
+    function: Function,
+    f: F,
+    x: &X,
+) -> R::Plain<(R::Ok, Pushforward<X::Owned, R::Ok>)>
 where
     X: TreeRef + ?Sized,
     R: Outcome,
     F: Fn(&X) -> R,
 {
-    let function = Function::of::<F>(api, location.clone());
+    let (outcome, linear) = at_point::<X, R, F>(&function, &f, x);
+    let like = x.rebuild_ref(&mut Clone::clone);
+    R::and(outcome, |y| {
+        let linear = linear.expect("a success was linearised");
+        let shape_of_y = stripped(&y);
+        let push = move |dx: &X::Owned| {
+            let result = check_like(("tangent", "argument", "x"), &like, dx);
+            let result = result.and_then(|()| linear.push(&values_of(dx)));
+            let result = result.map_err(|error| returned(error, "pushforward"));
+            refill(&shape_of_y, or_raise(result, &function.location))
+        };
+        (y, Box::new(push) as Pushforward<X::Owned, R::Ok>)
+    })
+}
+
+/// A failure of a function that was returned: its own call has no line, so that the line is the API's.
+fn returned(error: Error, what: &str) -> Error {
+    error.note(format!("the {what} was made at this line"))
+}
+
+/// Linearises at a point: the outcome, and the derivative where it succeeded.
+fn at_point<X, R, F>(function: &Function, f: &F, x: &X) -> (R::With<R::Ok>, Option<Linear>)
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
+    let api = function.api;
     let mut kept = None;
     let outcome = enter::<R, R::Ok>(
-        &function,
+        function,
         || describe(x, "x"),
         || {
             check_arguments(api, x)?;
-            let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), f)?;
+            let traced = stage_tree::<X, R>(function, x, &arguments(x, "x"), f)?;
             let wanted = vec![true; traced.staged.graph.outputs.len()];
-            let linear = linear(traced.staged, values_of(x), &wanted, location)?;
+            let linear = linear(traced.staged, values_of(x), &wanted, &function.location)?;
             let y = refill(&traced.result, linear.results.clone());
             kept = Some(linear);
             Ok(y)
@@ -107,19 +141,4 @@ where
 /// The structure and types of a tree, to check others against.
 fn stripped<Y: Tree>(y: &Y) -> Y {
     y.rebuild(&mut Clone::clone)
-}
-
-fn check_like<T: Tree>(what: &str, like: &T, found: &T) -> Result<(), Error> {
-    let (want, have) = (leaves(like), leaves(found));
-    if want.len() != have.len() {
-        let message = format!("the {what} has {} arrays, expected {}", have.len(), want.len());
-        return Err(Error::new(ErrorKind::Structure, message));
-    }
-    for ((want, have), path) in want.iter().zip(have).zip(paths(like, what)) {
-        if !Array::ty(want).matches(&have.ty()) {
-            let message = format!("`{path}` must be {}, found {}", want.ty(), have.ty());
-            return Err(Error::new(ErrorKind::Type, message));
-        }
-    }
-    Ok(())
 }

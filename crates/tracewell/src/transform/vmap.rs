@@ -25,7 +25,16 @@ where
     R: Outcome,
     F: Fn(&X) -> R,
 {
-    let function = Function::of::<F>(Api::Vmap, Location::caller());
+    vmap_from(Function::of::<F>(Api::Vmap, Location::caller()), f)
+}
+
+/// The same for an API that is made of it.
+pub(crate) fn vmap_from<X, R, F>(function: Function, f: F) -> impl Fn(&X) -> R
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
+    F: Fn(&X) -> R,
+{
     move |x| {
         let axes = vec![Some(0); leaves(x).len()];
         run(&function, &f, x, &axes, |result| vec![Some(0); leaves(result).len()])
@@ -159,27 +168,10 @@ where
             let outputs = apply(&batched, &inputs, location)?;
             let out_axes = out_axes(&traced.result);
             check_count("results", out_axes.len(), outputs.len())?;
+            let named = paths(&traced.result, "y").into_iter().zip(out_axes);
             let mut results = Vec::with_capacity(outputs.len());
-            let places = out_axes.into_iter().zip(paths(&traced.result, "result"));
-            for ((value, has_axis), (axis, path)) in outputs.into_iter().zip(has_axis).zip(places) {
-                let Some(axis) = axis else {
-                    if has_axis {
-                        let message = format!("`{path}` differs between examples, but its axis is `None`");
-                        return Err(Error::new(ErrorKind::Structure, message)
-                            .help("say at which axis of the result the batch appears")
-                            .into());
-                    }
-                    results.push(value);
-                    continue;
-                };
-                let value = if has_axis { value } else { repeat(value, size, location)? };
-                let rank = value.ty().rank() as isize;
-                let at = if axis < 0 { axis + rank } else { axis };
-                if !(0..rank).contains(&at) {
-                    let message = format!("axis {axis} of `{path}` is out of range for {}", value.ty());
-                    return Err(Error::new(ErrorKind::Index, message).into());
-                }
-                results.push(move_axis(value, 0, at as usize, location)?);
+            for ((value, has_axis), (path, axis)) in outputs.into_iter().zip(has_axis).zip(named) {
+                results.push(place(value, has_axis, axis, size, &path, location)?);
             }
             Ok(refill(&traced.result, results))
         },
@@ -210,16 +202,20 @@ fn batch_size<X: TreeRef + ?Sized>(
         let rank = leaf.rank() as isize;
         let at = if axis < 0 { axis + rank } else { axis };
         if !(0..rank).contains(&at) {
-            let message = format!("`vmap` over axis {axis} of `{path}`, which is {}", leaf.ty());
-            return Err(Error::new(ErrorKind::Index, message)
-                .help("give `None` as its axis in `vmap_axes` to use it whole for every example"));
+            let message = format!("`vmap` has no axis {axis} of `{path}` to run over: it is {}", leaf.ty());
+            let help = match rank {
+                0 => "give `None` as its axis in `vmap_axes` to use it whole for every example".to_string(),
+                _ => format!("axes of this array are {}..{rank}", -rank),
+            };
+            return Err(Error::new(ErrorKind::Index, message).help(help));
         }
         let n = leaf.shape().size(at as usize);
         match &size {
             Some((size, first)) if *size != n => {
                 let message =
-                    format!("`vmap` over axes of different sizes: `{first}` has {size}, `{path}` has {n}");
-                return Err(Error::new(ErrorKind::Type, message));
+                    format!("`vmap` runs over axes of one size: `{first}` has {size}, `{path}` has {n}");
+                return Err(Error::new(ErrorKind::Type, message)
+                    .help("choose the axes with `vmap_axes`; `None` uses an array whole for every example"));
             }
             Some(_) => {}
             None => size = Some((n, path)),
@@ -228,7 +224,10 @@ fn batch_size<X: TreeRef + ?Sized>(
     }
     match size {
         Some((size, _)) => Ok((size, found)),
-        None => Err(Error::new(ErrorKind::Structure, "`vmap` has no array with a batch axis")),
+        None => {
+            Err(Error::new(ErrorKind::Structure, "`vmap` has no axis to run over: every array is used whole")
+                .help("call the function itself, or give an axis to one of its arrays"))
+        }
     }
 }
 
@@ -240,6 +239,37 @@ fn move_axis(value: Value, from: usize, to: usize, location: &Location) -> Resul
     let mut axes: Vec<usize> = (0..rank).filter(|&a| a != from).collect();
     axes.insert(to, from);
     Ok(bind(&Prim::from(Permute { axes }), &[value], location)?.remove(0))
+}
+
+/// A result with its batch at the axis that was asked for, or without one.
+fn place(
+    value: Value,
+    has_axis: bool,
+    axis: Option<isize>,
+    size: usize,
+    path: &str,
+    location: &Location,
+) -> Result<Value, Error> {
+    let Some(axis) = axis else {
+        if !has_axis {
+            return Ok(value);
+        }
+        let message = format!("`vmap` gives `{path}` no axis, but it differs from example to example");
+        return Err(
+            Error::new(ErrorKind::Structure, message).help("give it one, such as 0, in the last argument")
+        );
+    };
+    let value = if has_axis { value } else { repeat(value, size, location)? };
+    let rank = value.ty().rank() as isize;
+    let at = if axis < 0 { axis + rank } else { axis };
+    if !(0..rank).contains(&at) {
+        let message =
+            format!("`vmap` has no axis {axis} for `{path}`, which with its batch is {}", value.ty());
+        return Err(
+            Error::new(ErrorKind::Index, message).help(format!("axes of the result are {}..{rank}", -rank))
+        );
+    }
+    move_axis(value, 0, at as usize, location)
 }
 
 /// A result that is the same for all examples, once for each.

@@ -1,0 +1,74 @@
+//! Whether a lowering gives what the type rule of its primitive says. Built-in primitives are tested for it; those
+//! of users are checked here, so that their mistakes are found before a program is made of them.
+
+use tracewell_array::Shape;
+use tracewell_graph::{ArrayType, AxisView, Lowering, Piece};
+
+/// What does not fit, in words.
+pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[ArrayType]) -> Option<String> {
+    let given: Vec<ArrayType> = match lowering {
+        // The element type of a map is known only when it is built, and verified then.
+        Lowering::Map(_) => {
+            let shape = inputs.first().or(outputs.first()).map(|ty| ty.shape.clone())?;
+            outputs.first().map(|ty| ty.with_shape(shape)).into_iter().collect()
+        }
+        Lowering::View(_) => {
+            let x = inputs.first()?;
+            outputs.first().map(|ty| x.with_shape(ty.shape.clone())).into_iter().collect()
+        }
+        Lowering::Reduce { axes, .. } => {
+            let x = inputs.first()?;
+            let kept = x.shape.iter().enumerate().filter(|(axis, _)| !axes.contains(axis));
+            vec![x.with_shape(kept.map(|(_, size)| size).collect::<Shape>())]
+        }
+        Lowering::Count { axis } => {
+            let counted = outputs.first().filter(|ty| *axis < ty.rank() && !ty.dtype.is_bool());
+            counted.cloned().into_iter().collect()
+        }
+        Lowering::Pieces(pieces) => {
+            let whole = outputs.first()?;
+            let fits = pieces.iter().all(|piece| is_inside(piece, inputs, whole));
+            let covered: usize = pieces.iter().map(|piece| piece.shape.len()).sum();
+            if !fits || covered != whole.shape.len() {
+                return Some(format!("the pieces of its lowering do not make {whole}"));
+            }
+            vec![whole.clone()]
+        }
+        Lowering::Library(call) => {
+            call.outputs.iter().map(|(dtype, shape)| ArrayType::new(*dtype, shape.clone())).collect()
+        }
+        Lowering::Constant(tensor) => vec![ArrayType::of(tensor)],
+        Lowering::Graph(graph) => graph.output_types(),
+    };
+    let same = given.len() == outputs.len() && given.iter().zip(outputs).all(|(a, b)| a.matches(b));
+    (!same).then(|| format!("its lowering gives {}, its type rule {}", listed(&given), listed(outputs)))
+}
+
+/// Whether a piece is of the right type and stays inside the whole and its operand.
+fn is_inside(piece: &Piece, inputs: &[ArrayType], whole: &ArrayType) -> bool {
+    let Some(from) = inputs.get(piece.operand) else { return false };
+    let rank = whole.rank();
+    if from.dtype != whole.dtype || piece.view.len() != from.rank() {
+        return false;
+    }
+    if piece.shape.rank() != rank || piece.start.len() != rank || piece.step.len() != rank {
+        return false;
+    }
+    if piece.shape.is_empty() {
+        return true;
+    }
+    let last = |axis: usize| piece.start[axis] + (piece.shape.size(axis) - 1) * piece.step[axis];
+    let reads_inside = |(view, size): (&AxisView, usize)| {
+        let reach = view.axis.map_or(0, |axis| view.step * (piece.shape.size(axis) as i64 - 1));
+        let (low, high) = (view.start + reach.min(0), view.start + reach.max(0));
+        low >= 0 && high < size as i64
+    };
+    (0..rank).all(|axis| last(axis) < whole.shape.size(axis))
+        && piece.view.iter().all(|view| view.axis.is_none_or(|axis| axis < rank))
+        && piece.view.iter().zip(from.shape.iter()).all(reads_inside)
+}
+
+fn listed(types: &[ArrayType]) -> String {
+    let all: Vec<String> = types.iter().map(ToString::to_string).collect();
+    format!("({})", all.join(", "))
+}

@@ -1,0 +1,203 @@
+//! Every mistake of docs/errors.md, one file each: why it is one, the wrong program and the right one.
+//!
+//! The page is made from these files and from what their programs say: `page.rs` writes and checks it. A mistake
+//! that the compiler finds has only its right program here; the wrong one is in `ui`, with its errors.
+
+#![allow(clippy::print_stdout, unreachable_pub, reason = "these are programs")]
+
+mod page;
+
+mod add_shapes;
+mod argument_in_jit;
+mod axis_range;
+mod axis_twice;
+mod broadcast_rank;
+mod broadcast_size;
+mod closure_without_type;
+mod compare_with_operators;
+mod constant_in_jit;
+mod cotangent_type;
+mod donated_reference;
+mod dot_scalar;
+mod dot_sizes;
+mod elements_in_jit;
+mod file_dtype;
+mod file_missing;
+mod file_not_npy;
+mod grad_by_integer;
+mod grad_of_count;
+mod grad_of_vector;
+mod hessian_of_vector;
+mod huge_array;
+mod huge_result;
+mod if_on_an_array;
+mod item_of_many;
+mod item_type;
+mod leaked_tracer;
+mod lower_nothing;
+mod map2_structure;
+mod mistake_in_expansion;
+mod mistake_under_hessian;
+mod ndarray_type;
+mod negative_size;
+mod no_result;
+mod number_on_the_left;
+mod number_too_large;
+mod permute_axes;
+mod plain_field;
+mod plain_number;
+mod primitive_captures;
+mod primitive_name;
+mod primitive_parameters;
+mod primitive_results;
+mod recursion;
+mod reshape_count;
+mod result_not_arrays;
+mod scalar_rank;
+mod select_condition;
+mod squeeze_size;
+mod static_own_type;
+mod static_scalar;
+mod sum_of_bools;
+mod tangent_structure;
+mod tangent_type;
+mod used_after_donation;
+mod value_in_grad_in_jit;
+mod value_in_jit;
+mod value_in_vmap;
+mod vmap_axis;
+mod vmap_nothing;
+mod vmap_result_axis;
+mod vmap_scalar;
+mod vmap_sizes;
+mod vmap_whole_result;
+
+use page::{Ending, Mistake, Wrong};
+
+/// A mistake that shows when the program runs.
+macro_rules! runs {
+    ($name:ident) => {
+        Mistake {
+            name: stringify!($name),
+            source: include_str!(concat!(stringify!($name), ".rs")),
+            wrong: Wrong::Runs(|| $name::wrong::main().message()),
+            right: || $name::right::main().message(),
+        }
+    };
+}
+
+/// A mistake that the compiler finds, in a program of `ui`.
+macro_rules! does_not_compile {
+    ($name:ident, $program:literal) => {
+        Mistake {
+            name: stringify!($name),
+            source: include_str!(concat!(stringify!($name), ".rs")),
+            wrong: Wrong::DoesNotCompile {
+                program: include_str!(concat!("../ui/", $program, ".rs")),
+                errors: include_str!(concat!("../ui/", $program, ".stderr")),
+            },
+            right: || $name::right::main().message(),
+        }
+    };
+}
+
+/// All mistakes, in the order of the page.
+const MISTAKES: &[(&str, &[Mistake])] = &[
+    (
+        "Shapes and axes",
+        &[
+            runs!(add_shapes),
+            runs!(dot_sizes),
+            runs!(dot_scalar),
+            runs!(reshape_count),
+            does_not_compile!(negative_size, "negative_size"),
+            runs!(broadcast_size),
+            runs!(broadcast_rank),
+            runs!(axis_range),
+            runs!(axis_twice),
+            runs!(permute_axes),
+            runs!(squeeze_size),
+            runs!(huge_array),
+            runs!(huge_result),
+        ],
+    ),
+    (
+        "Element types",
+        &[
+            runs!(select_condition),
+            runs!(sum_of_bools),
+            runs!(number_too_large),
+            runs!(item_type),
+            runs!(item_of_many),
+            runs!(ndarray_type),
+            runs!(scalar_rank),
+            does_not_compile!(number_on_the_left, "number_on_the_left"),
+            does_not_compile!(compare_with_operators, "compare_with_operators"),
+            does_not_compile!(if_on_an_array, "if_on_an_array"),
+        ],
+    ),
+    (
+        "Values while tracing",
+        &[
+            runs!(value_in_jit),
+            runs!(argument_in_jit),
+            runs!(value_in_grad_in_jit),
+            runs!(value_in_vmap),
+            runs!(elements_in_jit),
+            runs!(constant_in_jit),
+            runs!(leaked_tracer),
+            runs!(recursion),
+        ],
+    ),
+    (
+        "Jitted functions",
+        &[
+            does_not_compile!(result_not_arrays, "jit_result_statistics"),
+            does_not_compile!(no_result, "jit_no_result"),
+            does_not_compile!(plain_number, "jit_plain_number"),
+            does_not_compile!(static_scalar, "jit_static_scalar"),
+            does_not_compile!(static_own_type, "jit_static_own_type"),
+            does_not_compile!(plain_field, "tree_plain_field"),
+            does_not_compile!(donated_reference, "jit_donate_reference"),
+            does_not_compile!(used_after_donation, "jit_donate_used_after"),
+            runs!(lower_nothing),
+        ],
+    ),
+    (
+        "Derivatives and trees",
+        &[
+            does_not_compile!(closure_without_type, "closure_without_type"),
+            runs!(grad_of_vector),
+            runs!(grad_of_count),
+            runs!(grad_by_integer),
+            runs!(hessian_of_vector),
+            runs!(mistake_under_hessian),
+            runs!(tangent_type),
+            runs!(tangent_structure),
+            runs!(cotangent_type),
+            runs!(map2_structure),
+        ],
+    ),
+    (
+        "Batches",
+        &[
+            runs!(vmap_sizes),
+            runs!(vmap_scalar),
+            runs!(vmap_axis),
+            runs!(vmap_result_axis),
+            runs!(vmap_whole_result),
+            runs!(vmap_nothing),
+        ],
+    ),
+    ("Files", &[runs!(file_missing), runs!(file_not_npy), runs!(file_dtype)]),
+    (
+        "Primitives of your own",
+        &[
+            runs!(mistake_in_expansion),
+            runs!(primitive_captures),
+            runs!(primitive_parameters),
+            runs!(primitive_name),
+            runs!(primitive_results),
+        ],
+    ),
+];

@@ -1,0 +1,5 @@
+use tracewell::prelude::*;
+
+fn main() {
+    println!("{}", grad(|x| x.square().sum())(&Array::ones([3], F32)));
+}
