@@ -11,8 +11,8 @@ pub struct TypeError {
     pub primitive: String,
     /// What was expected and what was found.
     pub message: String,
-    /// The ways out.
-    pub help: Vec<String>,
+    /// The way out.
+    pub help: Option<Box<str>>,
 }
 
 /// Why a rule (derivative, transpose, batching, lowering) gave no result.
@@ -46,13 +46,12 @@ pub enum RuleError {
 impl TypeError {
     /// A type error of this primitive.
     pub fn new(primitive: impl Into<String>, message: impl Into<String>) -> TypeError {
-        TypeError { primitive: primitive.into(), message: message.into(), help: Vec::new() }
+        TypeError { primitive: primitive.into(), message: message.into(), help: None }
     }
 
-    /// Adds a way out.
-    pub fn help(mut self, help: impl Into<String>) -> TypeError {
-        self.help.push(help.into());
-        self
+    /// With the way out.
+    pub fn help(self, help: impl Into<Box<str>>) -> TypeError {
+        TypeError { help: Some(help.into()), ..self }
     }
 }
 

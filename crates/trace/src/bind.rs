@@ -122,6 +122,10 @@ fn evaluate(
 
 impl From<TypeError> for Error {
     fn from(error: TypeError) -> Error {
-        error.help.into_iter().fold(Error::new(ErrorKind::Type, error.message), Error::help)
+        let made = Error::new(ErrorKind::Type, error.message);
+        match error.help {
+            Some(help) => made.help(help),
+            None => made,
+        }
     }
 }

@@ -36,8 +36,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "the derivative of a square root is off by a factor",
         file: "crates/graph/src/prim/unary.rs",
-        text: "slope |cx, _, y| { let half = cx.fill(y, 0.5);",
-        with: "slope |cx, _, y| { let half = cx.fill(y, 2.0);",
+        text: "slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?));",
+        with: "slope |cx, _, y| Ok(Slope::Times(over(cx, 2.0, y)?));",
         test: LAWS,
     },
     Defect {

@@ -86,7 +86,8 @@ mod tests {
     /// Values of 50 digits, rounded: `mpmath.erfinv`, `mpmath.psi(0, x)` and `mpmath.psi(1, x)`.
     #[test]
     fn known_values() {
-        let cases: &[(fn(f64) -> f64, f64, f64)] = &[
+        type Case = (fn(f64) -> f64, f64, f64);
+        let cases: &[Case] = &[
             (erf_inv, 0.5, 0.4769362762044699),
             (erf_inv, -0.3, -0.2724627147267543),
             (erf_inv, 0.9, 1.1630871536766743),
