@@ -8,6 +8,10 @@ mod abort;
 mod arrays;
 #[path = "face/cache.rs"]
 mod cache;
+#[path = "face/checkpoint.rs"]
+mod checkpoint;
+#[path = "face/custom.rs"]
+mod custom;
 #[path = "face/donation.rs"]
 mod donation;
 #[path = "face/elementwise.rs"]

@@ -39,12 +39,12 @@ fn jit_inside_grad_inside_vmap() {
                     jit = traced f32[]
                   return traced f32[]
                   known constant  -> concrete f32[2] at events.rs:25
-                  call traced f32[2], concrete f32[2] -> traced f32[], traced f32[2], traced f32[2] at events.rs:25
-                  call traced f32[2], traced f32[2], 1.0:f32[] -> traced f32[2] at events.rs:25
+                  call traced f32[2], concrete f32[2] -> traced f32[], traced f32[2] at events.rs:25
+                  call concrete f32[2], traced f32[2], 1.0:f32[] -> traced f32[2] at events.rs:25
                 grad = traced f32[2]
               return traced f32[2]
               constant  -> f32[2] at events.rs:25
-              call f32[2,2], f32[2] -> f32[2], f32[2], f32[2,2] at events.rs:25
+              call f32[2,2], f32[2] -> f32[2], f32[2,2] at events.rs:25
               call f32[2], f32[2,2], 1.0:f32[] -> f32[2,2] at events.rs:25
             vmap = f32[2,2]
         "#]],

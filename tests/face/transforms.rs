@@ -2,7 +2,7 @@
 
 use tracewell::prelude::*;
 
-use crate::assert_close;
+use crate::{assert_close, numbers};
 
 #[test]
 fn derivatives_of_any_order() {
@@ -29,9 +29,9 @@ fn forward_and_reverse_agree() {
     let (y, dy) = jvp(f, &x, &dx);
     let (y2, push) = linearize(f, &x);
     let (y3, pull) = vjp(f, &x);
-    assert_close(&y2, &crate::numbers(&y), 1e-14);
-    assert_close(&y3, &crate::numbers(&y), 1e-14);
-    assert_close(&push(&dx), &crate::numbers(&dy), 1e-12);
+    assert_close(&y2, &numbers(&y), 1e-14);
+    assert_close(&y3, &numbers(&y), 1e-14);
+    assert_close(&push(&dx), &numbers(&dy), 1e-12);
     let ct = Array::from([0.7f64, -0.2]);
     let left: f64 = (&dy * &ct).sum().item();
     let right: f64 = (pull(&ct) * &dx).sum().item();
@@ -51,7 +51,7 @@ fn batching_equals_a_loop() {
     let per_example = vmap(grad(f))(&xs);
     assert_eq!(per_example.shape(), &[3, 2]);
     let whole = grad(|xs: &Array| vmap(f)(xs).sum())(&xs);
-    assert_close(&per_example, &crate::numbers(&whole), 1e-12);
+    assert_close(&per_example, &numbers(&whole), 1e-12);
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn jacobians_and_hessians() {
     let x = Array::from([[0.1f64, 0.2], [0.3, -0.4]]);
     let (forward, reverse) = (jacfwd(f)(&x), jacrev(f)(&x));
     assert_eq!(forward.shape(), &[2, 2, 2, 2]);
-    assert_close(&forward, &crate::numbers(&reverse), 1e-12);
+    assert_close(&forward, &numbers(&reverse), 1e-12);
     let rosenbrock = |x: &Array| {
         let a = x.dot(&Array::from([1.0f64, 0.0]));
         let b = x.dot(&Array::from([0.0f64, 1.0]));
@@ -128,4 +128,179 @@ fn jacobians_and_hessians() {
     assert_close(&h, &[802.0, -400.0, -400.0, 200.0], 1e-12);
     assert_close(&hvp(rosenbrock, &at, &Array::from([1.0f64, 2.0])), &[2.0, 0.0], 1e-12);
     assert_close(&tracewell::jit(hessian(rosenbrock)).call(&at), &[802.0, -400.0, -400.0, 200.0], 1e-12);
+}
+
+#[test]
+fn gradients_with_something_beside() {
+    let f = |x: &Array| {
+        let y = x.sin();
+        (y.square().sum(), (y, x.convert(I32)))
+    };
+    let x = Array::from([0.5f64, 1.5]);
+    let ((value, (sine, whole)), slope) = value_and_grad_aux(f)(&x);
+    assert_close(&value, &[0.5f64.sin().powi(2) + 1.5f64.sin().powi(2)], 1e-14);
+    assert_close(&sine, &[0.5f64.sin(), 1.5f64.sin()], 1e-14);
+    assert_eq!(whole.to_string(), "[0 1]");
+    assert_close(&slope, &[1.0f64.sin(), 3.0f64.sin()], 1e-14);
+    let (slope, _) = tracewell::jit(grad_aux(f)).call(&x);
+    assert_close(&slope, &[1.0f64.sin(), 3.0f64.sin()], 1e-14);
+    // What is beside has no gradient here, but one outside.
+    let outer = grad(|x: &Array| grad_aux(f)(x).1.0.sum())(&x);
+    assert_close(&outer, &[0.5f64.cos(), 1.5f64.cos()], 1e-14);
+    let failed = value_and_grad_aux(|x: &Array| -> Result<(Array, Array)> { Ok((x.clone(), x.sum())) })(&x);
+    assert!(failed.unwrap_err().message().contains("returns one float, found f64[2]"));
+}
+
+#[test]
+fn only_floats_have_gradients() {
+    let p = (Array::from([1.0f32]), vec![Array::from([1i32]), Array::from([true])]);
+    let f = |p: &(Array, Vec<Array>)| -> Result<Array> { Ok(p.0.sum()) };
+    let error = grad(f)(&p).unwrap_err();
+    assert_eq!(error.message(), "`grad` by `x.1[0]`, which is i32[1]: only floats have derivatives");
+}
+
+#[test]
+fn axes_of_every_array() {
+    let f = |(x, (y, z)): &(Array, (Array, Array))| (x * y + z, (x.sum(), z.sum()));
+    let x = Array::from([[1.0f64, 2.0, 3.0], [4.0, 5.0, 6.0]]);
+    let y = Array::from([10.0f64, 20.0]);
+    let z = Array::from([[1.0f64, 0.0], [0.0, 1.0], [1.0, 1.0]]);
+    let p = (x.clone(), (y.clone(), z.clone()));
+    // Columns of x, rows of z, all of y; the results at axis 1, at axis 0 and not at all.
+    let (a, (b, _)) = vmap_axes(f, (1, (None, 0)), (1, 0))(&p);
+    assert_eq!(a.shape(), &[2, 3]);
+    assert_close(&a, &[11.0, 20.0, 31.0, 80.0, 101.0, 121.0], 1e-14);
+    assert_close(&b, &[5.0, 7.0, 9.0], 1e-14);
+    let listed = vmap_axes(f, vec![Some(1), None, Some(0)], vec![Some(-1), Some(0), Some(0)])(&p);
+    assert_close(&listed.0, &numbers(&a), 0.0);
+    let shared = vmap_axes(|(x, y): &(Array, Array)| (x.sum(), y.sum()), (1, None), (0, None));
+    let (sums, total) = shared(&(x.clone(), y.clone()));
+    assert_close(&sums, &[5.0, 7.0, 9.0], 1e-14);
+    assert_eq!(total.item::<f64>(), 30.0);
+
+    // In each other: an outer product.
+    let product = |x: &Array, y: &Array| {
+        vmap(|a: &Array| vmap_axes(|(a, b): &(Array, Array)| a * b, (None, 0), 0)(&(a.clone(), y.clone())))(x)
+    };
+    assert_close(&product(&y, &y), &[100.0, 200.0, 200.0, 400.0], 1e-14);
+}
+
+#[test]
+fn wrong_axes_are_named() {
+    let x = Array::zeros([2, 3], F64);
+    let shared = vmap_axes(|x: &Array| -> Result<Array> { Ok(x.sum()) }, 0, None)(&x);
+    assert_eq!(
+        shared.unwrap_err().message(),
+        "`vmap` gives `y` no axis, but it differs from example to example"
+    );
+    let outside = vmap_axes(|x: &Array| -> Result<Array> { Ok(x.sum()) }, 0, 1)(&x);
+    assert_eq!(
+        outside.unwrap_err().message(),
+        "`vmap` has no axis 1 for `y`, which with its batch is f64[2]"
+    );
+    let few = vmap_axes(|x: &(Array, Array)| -> Result<Array> { Ok(x.0.sum()) }, vec![Some(0)], 0);
+    assert_eq!(
+        few(&(x.clone(), x)).unwrap_err().message(),
+        "`vmap_axes` was given 1 axes for 2 arrays of the arguments"
+    );
+}
+
+#[test]
+fn shapes_without_values() {
+    let f = |x: &Array| (x.dot(&x.t()), vec![x.sum_axes(&[0])]);
+    let y = eval_shape(f, &Array::zeros([4, 3], F32));
+    assert_eq!((y.0.ty().to_string(), y.1[0].ty().to_string()), ("f32[4,4]".into(), "f32[3]".into()));
+    let failed = eval_shape(|x: &Array| -> Result<Array> { Ok(x.dot(x)) }, &Array::zeros([4, 3], F32));
+    assert!(failed.is_err());
+    // What it returns can be an argument again.
+    assert_eq!(eval_shape(|x: &Array| x.exp(), &y.0).shape(), &[4, 4]);
+}
+
+/// The work of derivatives grows linearly with their order.
+mod work {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use tracewell::observe::{Event, Observer, Value, observing};
+    use tracewell::prelude::*;
+    use tracewell::primitive::{ParamValue, Prim};
+
+    /// Counts how often an exponential was run, also inside of calls.
+    #[derive(Default)]
+    struct Exponentials(AtomicUsize);
+
+    impl Observer for Exponentials {
+        fn observe(&self, event: &Event<'_>) {
+            let is_abstract = |value: &Value| matches!(value, Value::Traced(t) if t.value().is_none());
+            if let Event::Bind { prim, results, known: false, .. } = event
+                && !results.iter().any(is_abstract)
+            {
+                self.0.fetch_add(exponentials(prim), Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn exponentials(prim: &Prim) -> usize {
+        let mut count = usize::from(prim.name() == "exp");
+        prim.rules().each_param(&mut |_, value| {
+            if let ParamValue::Graph(graph) = value {
+                count += graph.equations.iter().map(|equation| exponentials(&equation.prim)).sum::<usize>();
+            }
+        });
+        count
+    }
+
+    fn runs(f: impl FnOnce() -> Array) -> usize {
+        let counter = Arc::new(Exponentials::default());
+        observing(counter.clone(), || drop(f()));
+        counter.0.load(Ordering::Relaxed)
+    }
+
+    fn chain(x: &Array) -> Array {
+        (0..10).fold(x.clone(), |x, _| (0.1 * x).exp())
+    }
+
+    jit! {
+        fn jitted_chain(x: &Array) -> Array { chain(x) }
+    }
+
+    #[test]
+    fn every_order_runs_the_chain_once() {
+        let x = Array::from(0.5f64);
+        let g1 = |x: &Array| grad(chain)(x);
+        let g2 = move |x: &Array| grad(g1)(x);
+        let g3 = move |x: &Array| grad(g2)(x);
+        assert_eq!([runs(|| g1(&x)), runs(|| g2(&x)), runs(|| g3(&x))], [10, 10, 10]);
+    }
+
+    /// A compiled call is run with what the derivative will need of its inside, and so not again for that.
+    #[test]
+    fn every_order_runs_the_jitted_chain_once() {
+        let x = Array::from(0.5f64);
+        let g1 = |x: &Array| grad(|x: &Array| jitted_chain(x))(x);
+        let g2 = move |x: &Array| grad(g1)(x);
+        let g3 = move |x: &Array| grad(g2)(x);
+        assert_eq!([runs(|| g1(&x)), runs(|| g2(&x)), runs(|| g3(&x))], [10, 10, 10]);
+    }
+
+    #[test]
+    fn a_gradient_has_the_exponentials_of_its_function() {
+        let graph = trace(|x: &Array| grad(chain)(x), &Array::from(0.5f64)).unwrap();
+        let exps = graph.equations.iter().filter(|equation| equation.prim.name() == "exp").count();
+        assert_eq!(exps, 10);
+    }
+}
+
+#[test]
+fn functions_that_fail_have_no_pullback() {
+    let x = Array::from([1.0f64, 2.0]);
+    let f = |x: &Array| -> Result<Array> { Ok(x.square()) };
+    let (y, pull) = vjp(f, &x).unwrap();
+    assert_close(&y, &[1.0, 4.0], 0.0);
+    assert_close(&pull(&x), &[2.0, 8.0], 0.0);
+    let (_, push) = linearize(f, &x).unwrap();
+    assert_close(&push(&x), &[2.0, 8.0], 0.0);
+    let wrong = |x: &Array| -> Result<Array> { Ok(x + Array::zeros([3], F64)) };
+    assert!(vjp(wrong, &x).is_err());
+    assert!(linearize(wrong, &x).is_err());
 }

@@ -42,8 +42,9 @@ impl Allowance {
             }
             "digamma" => Allowance::Floored(10.0 + UNITS, inputs[0].clone(), |x| (2.0 - x).ln().max(1.0)),
             "trigamma" => Allowance::Units(8.0 + UNITS, None),
-            // Its example multiplies an exponential.
-            "call" => Allowance::Units(2.0 * UNITS, None),
+            // Their examples multiply an exponential, once or twice.
+            "call" | "custom_jvp" | "custom_vjp" => Allowance::Units(2.0 * UNITS, None),
+            "checkpoint" => Allowance::Units(3.0 * UNITS, None),
             "reduce_max" | "reduce_min" => Allowance::Zeros,
             "dot_general" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
             "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),

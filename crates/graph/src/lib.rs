@@ -20,10 +20,11 @@ pub use builder::GraphBuilder;
 pub use error::{RuleError, TypeError};
 pub use eval::eval;
 pub use graph::{Atom, Equation, Graph, Location, Splat, Var};
-pub use params::{FromParams, Param, ParamValue, Params};
+pub use params::{FromParams, Labels, Param, ParamValue, Params};
 pub use prim::Prim;
 pub use primitive::{
-    AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Piece, Primitive, View, Walks,
+    AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Piece, Primitive,
+    Rematerialized, View, Walks,
 };
 pub use ty::ArrayType;
 pub use verify::{VerifyError, VerifyErrors, verify};

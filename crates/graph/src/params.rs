@@ -1,5 +1,6 @@
 //! Parameters of a primitive: declared once, read by printer, parser, hash, equality and the repro emitter.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use tracewell_array::{DType, Shape, Tensor};
@@ -156,5 +157,41 @@ impl Param for Shape {
     }
     fn from_value(value: &ParamValue) -> Option<Self> {
         Some(Shape::from(Vec::<usize>::from_value(value)?))
+    }
+}
+
+/// Names of operands, for people: printed and parsed, but neither compared nor hashed. Only their number is.
+#[derive(Clone, Debug, Default)]
+pub struct Labels(pub Vec<String>);
+
+impl PartialEq for Labels {
+    fn eq(&self, other: &Labels) -> bool {
+        self.0.len() == other.0.len()
+    }
+}
+
+impl Eq for Labels {}
+
+impl Hash for Labels {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.len().hash(state);
+    }
+}
+
+/// Between labels in texts; a label that holds it would read back as two.
+const SEPARATOR: &str = "; ";
+
+impl Param for Labels {
+    fn to_value(&self) -> ParamValue {
+        ParamValue::Text(
+            self.0.iter().map(|label| label.replace(SEPARATOR, ";")).collect::<Vec<_>>().join(SEPARATOR),
+        )
+    }
+    fn from_value(value: &ParamValue) -> Option<Self> {
+        match value {
+            ParamValue::Text(text) if text.is_empty() => Some(Labels::default()),
+            ParamValue::Text(text) => Some(Labels(text.split(SEPARATOR).map(String::from).collect())),
+            _ => None,
+        }
     }
 }

@@ -11,7 +11,7 @@ use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Value};
 
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
-use crate::graph::{Atom, Graph, Splat};
+use crate::graph::{Atom, Equation, Graph, Splat};
 use crate::params::Params;
 use crate::prim::{Broadcast, Prim};
 use crate::ty::ArrayType;
@@ -242,6 +242,15 @@ pub trait Walks {
         given: &[bool],
     ) -> Result<(Graph, Vec<bool>), RuleError>;
 
+    /// The same in three parts: only the results of equations for which `keep` holds are kept, and what else the
+    /// linear part reads is computed again from them.
+    fn checkpoint(
+        &self,
+        graph: &Graph,
+        active: &[bool],
+        keep: &dyn Fn(&Equation) -> bool,
+    ) -> Result<Rematerialized, RuleError>;
+
     /// The graph over a leading axis of this size on some inputs. Says which results have it.
     fn batch(&self, graph: &Graph, size: usize, batched: &[bool]) -> Result<(Graph, Vec<bool>), RuleError>;
 }
@@ -251,6 +260,19 @@ pub trait Walks {
 pub struct Linearized {
     /// From the inputs to the results, then the residuals.
     pub primal: Graph,
+    /// From the residuals, then the tangents of active inputs, to the nonzero tangents of results.
+    pub linear: Graph,
+    /// Which results have a tangent.
+    pub tangents: Vec<bool>,
+}
+
+/// A derivative in three parts.
+#[derive(Clone, Debug)]
+pub struct Rematerialized {
+    /// From the inputs to the results, then what is kept.
+    pub primal: Graph,
+    /// From what is kept to the residuals.
+    pub again: Graph,
     /// From the residuals, then the tangents of active inputs, to the nonzero tangents of results.
     pub linear: Graph,
     /// Which results have a tangent.

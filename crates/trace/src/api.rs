@@ -29,6 +29,18 @@ pub enum Api {
     Hvp,
     /// `vmap(f)` and `vmap_axes(f, …)`.
     Vmap,
+    /// `checkpoint(f)`.
+    Checkpoint,
+    /// `custom_jvp(f, rule)`.
+    CustomJvp,
+    /// `custom_vjp(fwd, bwd)`.
+    CustomVjp,
+    /// A derivative rule given to one of these. It is staged for tangents that are not known yet.
+    Rule,
+    /// `saved_residuals(f, …)`.
+    SavedResiduals,
+    /// `eval_shape(f, …)`.
+    EvalShape,
     /// The expansion of a primitive that is defined by one.
     Expand,
 }
@@ -50,6 +62,12 @@ impl Api {
             Api::Hessian => "hessian",
             Api::Hvp => "hvp",
             Api::Vmap => "vmap",
+            Api::Checkpoint => "checkpoint",
+            Api::CustomJvp => "custom_jvp",
+            Api::CustomVjp => "custom_vjp",
+            Api::Rule => "a derivative rule",
+            Api::SavedResiduals => "saved_residuals",
+            Api::EvalShape => "eval_shape",
             Api::Expand => "expand",
         }
     }
@@ -59,7 +77,9 @@ impl Api {
         match self {
             Api::Grad | Api::ValueAndGrad | Api::Jvp | Api::Vjp | Api::Linearize => true,
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
+            Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
+            Api::Rule | Api::EvalShape => false,
         }
     }
 }

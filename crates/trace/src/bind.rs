@@ -10,6 +10,7 @@ use crate::error::{Error, ErrorKind};
 use crate::executor::executor;
 use crate::frame::{Frame, current, leaked};
 use crate::observe::{Event, is_observed, notify};
+use crate::stage::Finer;
 use crate::value::{Tracer, Value};
 
 /// Results of a primitive; most have one.
@@ -28,6 +29,42 @@ pub fn bind_known(
     location: &Location,
 ) -> Result<Values, Error> {
     let is_known = known.is_some();
+    record_or_run(prim, operands, known, is_known, location)
+}
+
+/// Applies a primitive; where it would be evaluated as it is recorded, `finer` is run in its place.
+///
+/// The first results of `finer` are those of the primitive, and all of them are remembered in
+/// [`Staged::finer`](crate::Staged): what a derivative will ask for is computed in one go with the results.
+pub fn bind_finer(
+    prim: &Prim,
+    finer: Prim,
+    operands: &[Value],
+    location: &Location,
+) -> Result<Values, Error> {
+    let frame = current();
+    let known: Option<SmallVec<[Value; 3]>> = operands.iter().map(Value::untraced).collect();
+    let (Some(frame), Some(known)) = (frame.filter(|frame| frame.evaluates()), known) else {
+        return bind(prim, operands, location);
+    };
+    let types: SmallVec<[ArrayType; 3]> = operands.iter().map(Value::ty).collect();
+    let count = prim.rules().type_rule(&types)?.len();
+    let all = executor()?.execute(&finer, &known, &finer.rules().type_rule(&types)?)?;
+    let results = record_or_run(prim, operands, Some(all[..count].to_vec()), false, location)?;
+    if let Some(tracer) = results.first().and_then(Value::tracer) {
+        frame.remember(Finer { var: tracer.var(), prim: finer, values: all });
+    }
+    Ok(results)
+}
+
+/// Records the primitive or runs it; `is_known` is what observers are told.
+fn record_or_run(
+    prim: &Prim,
+    operands: &[Value],
+    known: Option<Vec<Tensor>>,
+    is_known: bool,
+    location: &Location,
+) -> Result<Values, Error> {
     let types: SmallVec<[ArrayType; 3]> = operands.iter().map(Value::ty).collect();
     let result_types = prim.rules().type_rule(&types)?;
     let results: Values = match target(operands)? {

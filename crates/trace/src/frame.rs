@@ -15,6 +15,7 @@ use tracewell_graph::{ArrayType, Atom, GraphBuilder, Location, Prim, Var};
 
 use crate::api::Api;
 use crate::error::{Error, ErrorKind};
+use crate::stage::Finer;
 use crate::value::{Tracer, Value};
 
 /// A trace being recorded.
@@ -44,6 +45,8 @@ pub(crate) struct Recording {
     constants: FxHashMap<(usize, ArrayType), (Atom, Tensor)>,
     /// The data of each variable, where known.
     pub(crate) values: Vec<Option<Tensor>>,
+    /// What was run in the place of equations.
+    pub(crate) finer: Vec<Finer>,
 }
 
 thread_local! {
@@ -209,6 +212,11 @@ impl Frame {
         recording.set_value(var, value);
         recording.captured.push((tracer.clone(), var));
         Ok(var)
+    }
+
+    /// Keeps what was run in the place of an equation.
+    pub(crate) fn remember(&self, finer: Finer) {
+        self.recording().finer.push(finer);
     }
 
     /// Adds an equation with the data of its results, where known.

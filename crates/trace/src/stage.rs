@@ -1,7 +1,7 @@
 //! Staging: a Rust function run once on tracers becomes a graph.
 
 use tracewell_array::Tensor;
-use tracewell_graph::{ArrayType, Atom, Graph, Location};
+use tracewell_graph::{ArrayType, Atom, Graph, Location, Prim, Var};
 
 use crate::api::Api;
 use crate::error::Error;
@@ -29,8 +29,21 @@ pub struct Staged {
     pub captured: Vec<Value>,
     /// The data of each variable of `graph`, where it was computed on the way.
     pub values: Vec<Option<Tensor>>,
+    /// What was run in the place of equations and computed more than their results.
+    pub finer: Vec<Finer>,
     /// Whether a value was asked for that the graph does not determine: the graph must not be cached.
     pub asked: bool,
+}
+
+/// A primitive that was run in the place of an equation: its first results are those of the equation.
+#[derive(Clone, Debug)]
+pub struct Finer {
+    /// The first result of the equation.
+    pub var: Var,
+    /// What was run.
+    pub prim: Prim,
+    /// All its results.
+    pub values: Vec<Tensor>,
 }
 
 /// Runs `function` on tracers for the arguments; the values it returns become the graph's outputs.
@@ -67,16 +80,21 @@ pub fn stage(
     let mut rest = recording.values;
     let mut values: Vec<Option<Tensor>> = Vec::with_capacity(rest.len());
     let mut is_input = vec![false; rest.len()];
+    let mut finer = recording.finer;
     for var in &order {
         is_input[var.0 as usize] = true;
         values.push(rest[var.0 as usize].take());
+    }
+    for finer in &mut finer {
+        let before = is_input[..finer.var.0 as usize].iter().filter(|input| !**input).count();
+        finer.var = Var((order.len() + before) as u32);
     }
     values.extend(rest.into_iter().zip(is_input).filter(|(_, input)| !input).map(|(value, _)| value));
     let graph_name = name.unwrap_or(api.name());
     let graph = recording.builder.finish_with_inputs(graph_name, &order, outputs);
     debug_assert_eq!(values.len(), graph.types.len());
     let captured = recording.captured.into_iter().map(|(t, _)| Value::Traced(t)).collect();
-    Ok(Staged { graph, captured, values, asked: frame.was_asked() })
+    Ok(Staged { graph, captured, values, finer, asked: frame.was_asked() })
 }
 
 /// Tells observers that a function failed, by an error or by a panic.

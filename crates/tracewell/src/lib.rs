@@ -43,12 +43,14 @@ pub use key::Key;
 pub use outcome::Outcome;
 pub use static_arg::Static;
 pub use tracewell_array::{DType, Element, Shape};
+pub use tracewell_graph::prim::Policy;
 pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_macros::{Static, Tree, jit, jitted};
 pub use tracewell_trace::{Error, ErrorKind};
 pub use transform::{
-    Axes, Pullback, Pushforward, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, trace, value_and_grad,
-    vjp, vmap, vmap_axes,
+    Axes, Pullback, Pushforward, Residual, Source, checkpoint, checkpoint_name, checkpoint_with, custom_jvp,
+    custom_vjp, eval_shape, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jvp, linearize,
+    print_saved_residuals, saved_residuals, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
 };
 pub use tree::{Path, Tree, TreeRef};
 
@@ -63,8 +65,10 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, hessian, hvp, jacfwd, jacrev,
-        jit, jitted, jvp, linearize, lower, s, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+        DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checkpoint,
+        checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape, grad, grad_aux, hessian, hvp,
+        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, print_saved_residuals, s, saved_residuals,
+        stop_gradient, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
     };
 }
 
@@ -93,10 +97,21 @@ pub mod dtypes {
 
 pub use dtypes::*;
 
-/// The array, held constant by derivatives.
+/// The same arrays, held constant by derivatives.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let f = |x: &Array| {
+///     let (a, b) = stop_gradient(&(x.clone(), x.sin()));
+///     (x * a * b).sum()
+/// };
+/// assert_eq!(grad(f)(&Array::from([0.0f32])).to_string(), "[0.]");
+/// ```
 #[track_caller]
-pub fn stop_gradient(x: &Array) -> Array {
-    x.stop_gradient()
+pub fn stop_gradient<T: TreeRef + ?Sized>(x: &T) -> T::Owned {
+    let location = tracewell_graph::Location::caller();
+    tree::map(x, |leaf| leaf.stop_gradient_at(&location))
 }
 
 /// For code made by macros only.

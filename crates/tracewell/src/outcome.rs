@@ -15,6 +15,8 @@ pub trait Outcome: Sized {
     type Ok: Tree;
     /// The same kind of outcome with another tree.
     type With<U: Tree>: Outcome<Ok = U>;
+    /// The same kind of outcome with anything, such as a tree and a function.
+    type Plain<U>;
 
     /// The tree, or the user's own error, which passes through the library unchanged.
     fn into_tree(self) -> Result<Self::Ok, Self::With<Self::Ok>>;
@@ -30,11 +32,15 @@ pub trait Outcome: Sized {
 
     /// Its own outcome.
     fn own(outcome: Self::With<Self::Ok>) -> Self;
+
+    /// A success with something made of the tree, or the same failure.
+    fn and<U>(outcome: Self::With<Self::Ok>, make: impl FnOnce(Self::Ok) -> U) -> Self::Plain<U>;
 }
 
 impl<T: Tree> Outcome for T {
     type Ok = T;
     type With<U: Tree> = U;
+    type Plain<U> = U;
 
     fn into_tree(self) -> Result<T, T> {
         Ok(self)
@@ -51,11 +57,16 @@ impl<T: Tree> Outcome for T {
     fn own(outcome: T) -> T {
         outcome
     }
+
+    fn and<U>(outcome: T, make: impl FnOnce(T) -> U) -> U {
+        make(outcome)
+    }
 }
 
 impl<T: Tree, E: From<Error>> Outcome for Result<T, E> {
     type Ok = T;
     type With<U: Tree> = Result<U, E>;
+    type Plain<U> = Result<U, E>;
 
     fn into_tree(self) -> Result<T, Result<T, E>> {
         self.map_err(Err)
@@ -71,5 +82,9 @@ impl<T: Tree, E: From<Error>> Outcome for Result<T, E> {
     }
     fn own(outcome: Result<T, E>) -> Result<T, E> {
         outcome
+    }
+
+    fn and<U>(outcome: Result<T, E>, make: impl FnOnce(T) -> U) -> Result<U, E> {
+        outcome.map(make)
     }
 }

@@ -1,14 +1,15 @@
 //! Trees of arrays: what traced functions take and return.
 //!
-//! A leaf is an [`Array`]; anything else in a tree is structure (lengths, variants, map keys) or static. There is
-//! no "unflatten": a tree is rebuilt from another of the same structure, so that user types need no `Default`.
+//! A leaf is an [`Array`]; anything else in a tree is structure (lengths, variants, map keys) or static. A tree is
+//! always rebuilt from another of the same structure, so that user types need no `Default`.
 
 use std::collections::BTreeMap;
 
+use tracewell_array::DType;
 use tracewell_graph::Location;
 use tracewell_trace::{Error, ErrorKind, raise};
 
-use crate::array::{Array, Scalar};
+use crate::array::{Array, Cut, Scalar, concatenate};
 use crate::key::Key;
 use crate::static_arg::Static;
 
@@ -332,6 +333,80 @@ pub fn map2<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
         Some(y) => f(x, y),
         None => x.clone(),
     })
+}
+
+/// The arrays of a tree, in order; [`unflatten`] puts others in their places.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let p = (Array::from(1.0f32), vec![Array::from(2.0f32)]);
+/// let arrays = tree::flatten(&p);
+/// let swapped = tree::unflatten(&p, arrays.into_iter().rev().collect());
+/// assert_eq!((swapped.0.item::<f32>(), swapped.1[0].item::<f32>()), (2.0, 1.0));
+/// ```
+pub fn flatten<T: TreeRef + ?Sized>(tree: &T) -> Vec<Array> {
+    leaves(tree).into_iter().cloned().collect()
+}
+
+/// A tree of the structure of another, with these arrays in order; their types may be others.
+#[track_caller]
+pub fn unflatten<T: TreeRef + ?Sized>(like: &T, arrays: Vec<Array>) -> T::Owned {
+    let location = Location::caller();
+    let count = leaves(like).len();
+    if count != arrays.len() {
+        let message =
+            format!("`unflatten` takes one array for each of the tree's {count}, found {}", arrays.len());
+        let error = Error::new(ErrorKind::Structure, message);
+        raise(error, &location);
+    }
+    let mut next = arrays.into_iter();
+    like.rebuild_ref(&mut |leaf| next.next().unwrap_or_else(|| leaf.clone()))
+}
+
+/// All elements of a tree's arrays, one array after the other along one axis, and the way back.
+///
+/// The arrays must be of one element type. Both ways can be traced and differentiated.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let p = (Array::ones([2, 2], F32), vec![Array::from(5.0f32)]);
+/// let (flat, unravel) = tree::ravel(&p);
+/// assert_eq!(flat.to_string(), "[1. 1. 1. 1. 5.]");
+/// let doubled = unravel(&(2.0 * flat));
+/// assert_eq!(doubled.1[0].item::<f32>(), 10.0);
+/// ```
+#[track_caller]
+pub fn ravel<T: TreeRef + ?Sized>(tree: &T) -> (Array, impl Fn(&Array) -> T::Owned + use<T>) {
+    let location = Location::caller();
+    let arrays = leaves(tree);
+    let types: Vec<_> = arrays.iter().map(|array| array.ty()).collect();
+    let first = types.first().map_or(DType::F32, |ty| ty.dtype);
+    if let Some((ty, path)) = types.iter().zip(paths(tree, "x")).find(|(ty, _)| ty.dtype != first) {
+        let message = format!("`ravel` takes a tree of one element type, found {first} and `{path}` of {ty}");
+        raise(
+            Error::new(ErrorKind::Type, message).help("`convert` the others with `tree::map` first"),
+            &location,
+        );
+    }
+    let flat: Vec<Array> = arrays.iter().map(|array| array.ravel()).collect();
+    let whole = if flat.is_empty() { Array::zeros([0], first) } else { concatenate(&flat, 0) };
+    let (like, count) = (tree.rebuild_ref(&mut Clone::clone), whole.len());
+    let back = move |flat: &Array| {
+        if *flat.shape() != [count] {
+            let message =
+                format!("the inverse of `ravel` takes {count} elements along one axis, found {}", flat.ty());
+            raise(Error::new(ErrorKind::Type, message).note("it was made at this line"), &location);
+        }
+        let mut start = 0;
+        like.rebuild(&mut |leaf| {
+            let part = flat.slice([Cut::from(start..start + leaf.len())]);
+            start += leaf.len();
+            part.reshape(leaf.shape().clone())
+        })
+    };
+    (whole, back)
 }
 
 /// Checks that a tree has the structure and types of another: a tangent those of the argument, a cotangent those

@@ -6,6 +6,7 @@
 //! - [`jvp()`]: a graph and its derivative along tangents, computed together.
 //! - [`linearize()`]: the same derivative, split into what is known before the tangents and what is linear in
 //!   them.
+//! - [`checkpoint()`]: the same in three parts, for those who would rather compute again than keep.
 //! - [`transpose()`]: the adjoint of a linear graph. `transpose(linearize(f).linear)` is the pullback of `f`.
 //! - [`batch()`]: a graph over one more leading axis.
 //!
@@ -16,6 +17,7 @@
 
 mod accumulate;
 mod batch;
+mod checkpoint;
 mod contract;
 mod env;
 mod extract;
@@ -30,8 +32,9 @@ mod walks;
 mod samples;
 
 pub use batch::batch;
+pub use checkpoint::checkpoint;
 pub use jvp::jvp;
-pub use linearize::{Origin, Origins, linearize, linearize_with_origins};
+pub use linearize::{Origin, Origins, linearize, linearize_results, linearize_with_origins};
 pub use prune::prune;
 pub use transpose::transpose;
 pub use walks::GraphWalks;

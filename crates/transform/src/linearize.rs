@@ -39,7 +39,17 @@ pub fn linearize(graph: &Graph, active: &[bool]) -> Result<Linearized, RuleError
 
 /// As [`linearize`], and says where the values of the primal part come from.
 pub fn linearize_with_origins(graph: &Graph, active: &[bool]) -> Result<(Linearized, Origins), RuleError> {
-    let forward = pushforward(graph, active, true)?;
+    linearize_results(graph, active, &vec![true; graph.outputs.len()])
+}
+
+/// The same where only the `wanted` results have a tangent: what only others need is no residual.
+pub fn linearize_results(
+    graph: &Graph,
+    active: &[bool],
+    wanted: &[bool],
+) -> Result<(Linearized, Origins), RuleError> {
+    let mut forward = pushforward(graph, active, true)?;
+    forward.tangents.iter_mut().zip(wanted).filter(|(_, wanted)| !**wanted).for_each(|(dy, _)| *dy = None);
     let tangents = forward.has_tangent();
     let Pushforward { builder, values, outputs, tangents: tangent_outputs } = forward;
     // The inputs were added first, so finishing renumbers nothing and the atoms above stay right.
@@ -230,13 +240,13 @@ mod tests {
         let split = linearize(&graph, &[true, true]).unwrap();
         expect![[r#"
             func @f_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[], f32[]) {
-              %2: f32[], %3: f32[], %4: f32[], %5: f32[] = call[graph=func @g_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[], f32[]) {
+              %2: f32[], %3: f32[], %4: f32[] = call[graph=func @g_primal(%0: f32[], %1: f32[]) -> (f32[], f32[], f32[]) {
                 %2: f32[] = sin %0
                 %3: f32[] = cos %0
                 %4: f32[] = mul %2, %1
-                return %4, %1, %2, %3
+                return %4, %2, %3
               }] %0, %1
-              return %2, %3, %4, %5
+              return %2, %1, %3, %4
             }
         "#]].assert_eq(&write(&split.primal));
         expect![[r#"

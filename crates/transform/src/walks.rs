@@ -1,8 +1,8 @@
 //! The walks as the rules of primitives that nest a graph call them.
 
-use tracewell_graph::{Graph, Linearized, RuleError, Walks};
+use tracewell_graph::{Equation, Graph, Linearized, Rematerialized, RuleError, Walks};
 
-use crate::{batch, jvp, linearize, transpose};
+use crate::{batch, checkpoint, jvp, linearize, transpose};
 
 /// The walks of this crate, to be handed to rules.
 #[derive(Clone, Copy, Debug, Default)]
@@ -24,6 +24,15 @@ impl Walks for GraphWalks {
         given: &[bool],
     ) -> Result<(Graph, Vec<bool>), RuleError> {
         transpose(graph, linear, given)
+    }
+
+    fn checkpoint(
+        &self,
+        graph: &Graph,
+        active: &[bool],
+        keep: &dyn Fn(&Equation) -> bool,
+    ) -> Result<Rematerialized, RuleError> {
+        checkpoint(graph, active, keep)
     }
 
     fn batch(&self, graph: &Graph, size: usize, batched: &[bool]) -> Result<(Graph, Vec<bool>), RuleError> {

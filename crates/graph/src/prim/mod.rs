@@ -4,21 +4,27 @@
 //! it to the list below. See docs/adding-a-primitive.md.
 
 mod arg_reduce;
+mod barrier;
 mod binary;
 mod bitcast;
 mod bitwise;
 mod broadcast;
 mod call;
+mod checkpoint;
+mod checkpoint_name;
 mod clamp;
 mod compare;
 mod concatenate;
 mod constant;
 mod convert;
+mod custom_jvp;
+mod custom_vjp;
 mod dot_general;
 mod elementwise;
 mod integer_pow;
 mod iota;
 mod is_finite;
+mod nested;
 mod nextafter;
 mod pad;
 mod permute;
@@ -32,11 +38,12 @@ mod shape_rules;
 mod slice;
 mod unary;
 
+pub use self::nested::{Place, first_half};
 pub use self::{
-    arg_reduce::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, clamp::*, compare::*,
-    concatenate::*, constant::*, convert::*, dot_general::*, integer_pow::*, iota::*, is_finite::*,
-    nextafter::*, pad::*, permute::*, reduce::*, reshape::*, reverse::*, round::*, select::*, slice::*,
-    unary::*,
+    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
+    checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
+    custom_vjp::*, dot_general::*, integer_pow::*, iota::*, is_finite::*, nextafter::*, pad::*, permute::*,
+    reduce::*, reshape::*, reverse::*, round::*, select::*, slice::*, unary::*,
 };
 
 use std::fmt;
@@ -90,9 +97,9 @@ macro_rules! primitives {
 
 primitives! {
     Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
-    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Bitcast "bitcast", Broadcast "broadcast", Call "call",
-    Cbrt "cbrt", Ceil "ceil", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
-    Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", Digamma "digamma", Div "div",
+    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
+    Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
+    Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
     Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", Log "log",
     Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",

@@ -128,7 +128,11 @@ impl Array {
     /// The array, held constant by derivatives.
     #[track_caller]
     pub fn stop_gradient(&self) -> Array {
-        apply(prim::StopGradient {}, &[self.value().clone()], &Location::caller())
+        self.stop_gradient_at(&Location::caller())
+    }
+
+    pub(crate) fn stop_gradient_at(&self, location: &Location) -> Array {
+        apply(prim::StopGradient {}, &[self.value().clone()], location)
     }
 
     /// The nearest integers; the even one of two that are equally near, as in NumPy.

@@ -51,6 +51,11 @@ impl Array {
         }
     }
 
+    /// The same, but one literal stays one literal: for arrays of which only the type matters.
+    pub(crate) fn unfilled(value: Value) -> Array {
+        Array(value)
+    }
+
     /// The value of the tracing layer.
     pub(crate) fn value(&self) -> &Value {
         &self.0

@@ -8,7 +8,8 @@ use tracewell_graph::prim::Call as CallGraph;
 use tracewell_graph::{Location, Prim};
 use tracewell_runtime::Input;
 use tracewell_trace::{
-    Api, Argument, Error, ErrorKind, Event, Staged, Value, bind, is_idle, is_observed, notify,
+    Api, Argument, Error, ErrorKind, Event, Staged, Value, bind, bind_finer, current, is_idle, is_observed,
+    notify,
 };
 
 use super::entry::{self, Entry};
@@ -198,7 +199,10 @@ impl<'a> Call<'a> {
                     .chain(self.leaves.iter().map(|l| l.array().value().clone()))
                     .collect();
                 let prim = Prim::from(CallGraph { graph: entry.graph.clone() });
-                let results = bind(&prim, &operands, &location)?;
+                let results = match finer(&entry, &operands) {
+                    Some(finer) => bind_finer(&prim, finer, &operands, &location)?,
+                    None => bind(&prim, &operands, &location)?,
+                };
                 Ok(refill(like, results.into_vec()))
             },
         )
@@ -266,6 +270,23 @@ impl<'a> Call<'a> {
             .note("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
             .help("use a loop, or a `#[static_arg]` that changes with every call")
     }
+}
+
+/// Where a derivative is about to be taken, what is run in the place of a call: the same, with the residuals that the
+/// derivative will ask for.
+fn finer(entry: &Entry, operands: &[Value]) -> Option<Prim> {
+    let frame = current().filter(|frame| frame.evaluates())?;
+    let reverse = match frame.api() {
+        Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize => true,
+        Api::Jacfwd | Api::Jacrev | Api::Hessian => true,
+        _ => false,
+    };
+    let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_float();
+    let active: Vec<bool> = operands.iter().map(varies).collect();
+    if !reverse || !active.contains(&true) {
+        return None;
+    }
+    entry.linearized(&active).map(|graph| CallGraph { graph }.into())
 }
 
 fn is_weak(leaf: &Array) -> bool {

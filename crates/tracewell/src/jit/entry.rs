@@ -10,6 +10,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tracewell_graph::Graph;
+use tracewell_graph::prim::first_half;
 use tracewell_runtime::Executable;
 use tracewell_trace::{Error, Value};
 
@@ -30,6 +31,8 @@ pub(crate) struct Entry {
     /// Which results have a weak type.
     pub(crate) weak_results: Vec<bool>,
     compiled: OnceLock<Arc<Executable>>,
+    /// Its graph with the residuals of its derivative, by the inputs that vary; `None` where it has none.
+    linearized: Mutex<Vec<(Vec<bool>, Option<Arc<Graph>>)>>,
 }
 
 impl Entry {
@@ -40,7 +43,27 @@ impl Entry {
         settings: Settings,
     ) -> Entry {
         let weak_results = graph.output_types().iter().map(|t| t.weak).collect();
-        Entry { graph, captured, result, settings, weak_results, compiled: OnceLock::new() }
+        Entry {
+            graph,
+            captured,
+            result,
+            settings,
+            weak_results,
+            compiled: OnceLock::new(),
+            linearized: Mutex::default(),
+        }
+    }
+
+    /// Its graph with what the derivative by these inputs will need as further results, if it has a derivative.
+    pub(crate) fn linearized(&self, active: &[bool]) -> Option<Arc<Graph>> {
+        let known = || self.linearized.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = known().iter().find(|(flags, _)| flags == active) {
+            return found.clone();
+        }
+        let split = tracewell_transform::linearize(&self.graph, active).ok();
+        let made = split.map(|split| Arc::new(first_half(split.primal, self.graph.outputs.len()).0));
+        known().push((active.to_vec(), made.clone()));
+        made
     }
 
     /// Its machine code, compiled when first asked for.

@@ -1,13 +1,13 @@
-//! `grad` and `value_and_grad`: the gradient of a function with one float result.
+//! `grad`, `value_and_grad` and their `_aux` kin: the gradient of a function with one float result.
 
 use tracewell_graph::Location;
-use tracewell_trace::{Api, Error, ErrorKind};
+use tracewell_trace::{Api, Error, ErrorKind, Value};
 
 use super::pullback::{filled, linear};
 use crate::array::Array;
 use crate::outcome::Outcome;
 use crate::staging::{Failure, Function, arguments, describe, enter, refill, stage_tree, values_of};
-use crate::tree::{TreeRef, leaves, paths};
+use crate::tree::{Tree, TreeRef, leaves, paths};
 
 /// The gradient of `f`: a function of the same argument, whose result has the argument's structure.
 ///
@@ -40,6 +40,13 @@ where
 }
 
 /// The value of `f` and its gradient.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let (value, slope) = value_and_grad(|x: &Array| x.square().sum())(&Array::from([1.0f32, 2.0]));
+/// assert_eq!((value.item::<f32>(), slope.to_string()), (5.0, "[2. 4.]".into()));
+/// ```
 #[track_caller]
 pub fn value_and_grad<X, R, F>(f: F) -> impl Fn(&X) -> R::With<(Array, X::Owned)>
 where
@@ -51,15 +58,64 @@ where
     move |x| enter::<R, (Array, X::Owned)>(&function, || describe(x, "x"), || differentiate(&function, &f, x))
 }
 
-fn differentiate<X, R, F>(function: &Function, f: &F, x: &X) -> Result<(Array, X::Owned), Failure<R>>
+/// As [`grad`], for a function that returns something else beside the float, which is handed on and not
+/// differentiated: `(gradient, aux)`.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let f = |x: &Array| { let y = x.square(); (y.sum(), y) };
+/// let (slope, squares) = grad_aux(f)(&Array::from([1.0f32, 2.0]));
+/// assert_eq!((slope.to_string(), squares.to_string()), ("[2. 4.]".into(), "[1. 4.]".into()));
+/// ```
+#[track_caller]
+pub fn grad_aux<X, A, R, F>(f: F) -> impl Fn(&X) -> R::With<(X::Owned, A)>
 where
     X: TreeRef + ?Sized,
-    R: Outcome<Ok = Array>,
+    A: Tree,
+    R: Outcome<Ok = (Array, A)>,
+    F: Fn(&X) -> R,
+{
+    let function = Function::of::<F>(Api::Grad, Location::caller());
+    move |x| {
+        enter::<R, (X::Owned, A)>(
+            &function,
+            || describe(x, "x"),
+            || {
+                let ((_, aux), gradient) = differentiate(&function, &f, x)?;
+                Ok((gradient, aux))
+            },
+        )
+    }
+}
+
+/// As [`value_and_grad`], for a function that returns something else beside the float, which is handed on and not
+/// differentiated: `((value, aux), gradient)`.
+#[track_caller]
+pub fn value_and_grad_aux<X, A, R, F>(f: F) -> impl Fn(&X) -> R::With<((Array, A), X::Owned)>
+where
+    X: TreeRef + ?Sized,
+    A: Tree,
+    R: Outcome<Ok = (Array, A)>,
+    F: Fn(&X) -> R,
+{
+    let function = Function::of::<F>(Api::ValueAndGrad, Location::caller());
+    move |x| {
+        enter::<R, ((Array, A), X::Owned)>(&function, || describe(x, "x"), || differentiate(&function, &f, x))
+    }
+}
+
+/// The result of a function and the gradient of the result's first array; what else it returns has none.
+fn differentiate<X, R, F>(function: &Function, f: &F, x: &X) -> Result<(R::Ok, X::Owned), Failure<R>>
+where
+    X: TreeRef + ?Sized,
+    R: Outcome,
     F: Fn(&X) -> R,
 {
     check_arguments(function.api, x)?;
     let traced = stage_tree::<X, R>(function, x, &arguments(x, "x"), f)?;
-    let ty = traced.result.ty();
+    let types = traced.staged.graph.output_types();
+    let ty = types.first().ok_or_else(|| Error::bug("a function for `grad` returned no array"))?;
     if ty.rank() != 0 || !ty.dtype.is_float() {
         let message =
             format!("`{}` takes a function that returns one float, found {ty}", function.api.name());
@@ -71,12 +127,11 @@ where
         };
         return Err(Error::new(ErrorKind::Type, message).help(help).into());
     }
-    let arguments = values_of(x);
-    let active = vec![true; arguments.len()];
-    let linear = linear(traced.staged, arguments, active, &function.location)?;
-    let gradients = linear.pull(&[filled(&ty, 1.0)])?;
-    let value = Array::from_value(linear.results[0].clone());
-    Ok((value, refill(x, gradients)))
+    let wanted: Vec<bool> = (0..types.len()).map(|i| i == 0).collect();
+    let linear = linear(traced.staged, values_of(x), &wanted, &function.location)?;
+    let cotangents: Vec<Value> = types.iter().map(|ty| filled(ty, 1.0)).collect();
+    let gradients = linear.pull(&cotangents)?;
+    Ok((refill(&traced.result, linear.results.clone()), refill(x, gradients)))
 }
 
 /// Derivatives are by floats: anything else is named by its path.

@@ -2,7 +2,7 @@
 
 use tracewell_graph::{ArrayType, Atom, Graph, Location};
 use tracewell_trace::{Error, ErrorKind, Staged, Value, apply, apply_known};
-use tracewell_transform::{Origin, linearize_with_origins, transpose};
+use tracewell_transform::{Origin, linearize_results, transpose};
 
 /// A function at a point: its results, and what its derivative there needs.
 pub(crate) struct Linear {
@@ -20,19 +20,20 @@ pub(crate) struct Linear {
     location: Location,
 }
 
-/// Linearises a staged function at its arguments; `active` says with respect to which.
+/// Linearises a staged function at its arguments; `wanted` says which results have a derivative.
 pub(crate) fn linear(
     staged: Staged,
     arguments: Vec<Value>,
-    active: Vec<bool>,
+    wanted: &[bool],
     location: &Location,
 ) -> Result<Linear, Error> {
-    let Staged { graph, captured, values, .. } = staged;
+    let active = vec![true; arguments.len()];
+    let Staged { graph, captured, values, finer, .. } = staged;
     // What a function captures is held constant.
     let all_active: Vec<bool> =
         std::iter::repeat_n(false, captured.len()).chain(active.iter().copied()).collect();
-    let (split, origins) = linearize_with_origins(&graph, &all_active).map_err(rule)?;
-    let known: Vec<_> = origins
+    let (split, origins) = linearize_results(&graph, &all_active, wanted).map_err(rule)?;
+    let mut known: Vec<_> = origins
         .variables
         .iter()
         .map(|origin| match origin {
@@ -40,6 +41,15 @@ pub(crate) fn linear(
             Origin::New => None,
         })
         .collect();
+    for equation in &split.primal.equations {
+        let Some(&first) = equation.outputs.first() else { continue };
+        let Origin::Original(var) = origins.variables[first.0 as usize] else { continue };
+        if let Some(run) = finer.iter().find(|run| run.var == var && run.prim == equation.prim) {
+            for (output, value) in equation.outputs.iter().zip(&run.values) {
+                known[output.0 as usize] = Some(value.clone());
+            }
+        }
+    }
     let argument_types = arguments.iter().map(Value::ty).collect();
     let inputs: Vec<Value> = captured.into_iter().chain(arguments).collect();
     let mut results = apply_known(&split.primal, &inputs, &known, location)?;
@@ -123,6 +133,9 @@ pub(crate) fn rule(error: tracewell_graph::RuleError) -> Error {
                 "the rules of `{primitive}` are your own: `jvp` gives what is linear in the tangents"
             ))
         }
-        RuleError::NotLinear { .. } | RuleError::Unsupported { .. } => Error::bug(error),
+        RuleError::NotLinear { .. } => Error::new(ErrorKind::NotDifferentiable, error.to_string())
+            .help("a rule given to `custom_jvp` must be linear in its tangents")
+            .help("without such a rule, this is a bug in Tracewell; please report it with this text"),
+        RuleError::Unsupported { .. } => Error::bug(error),
     }
 }

@@ -6,6 +6,7 @@ use tracewell_trace::{Api, Error, Event, notify};
 use super::grad::check_arguments;
 use super::pullback::{Linear, linear};
 use crate::array::or_raise;
+use crate::outcome::Outcome;
 use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
 use crate::tree::{Tree, TreeRef, check_like};
 
@@ -25,61 +26,83 @@ pub type Pushforward<X, Y> = Box<dyn Fn(&X) -> Y + Send + Sync>;
 /// assert_eq!(pull(&Array::from([1.0f32, 10.0])).to_string(), "[ 2. 40.]");
 /// ```
 #[track_caller]
-pub fn vjp<X, Y, F>(f: F, x: &X) -> (Y, Pullback<Y, X::Owned>)
+pub fn vjp<X, R, F>(f: F, x: &X) -> R::Plain<(R::Ok, Pullback<R::Ok, X::Owned>)>
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    vjp_from(Function::of::<F>(Api::Vjp, Location::caller()), f, x)
+    vjp_from::<X, R, F>(Function::of::<F>(Api::Vjp, Location::caller()), f, x)
 }
 
 /// The same for an API that is made of it.
-pub(crate) fn vjp_from<X, Y, F>(function: Function, f: F, x: &X) -> (Y, Pullback<Y, X::Owned>)
+pub(crate) fn vjp_from<X, R, F>(
+    function: Function,
+    f: F,
+    x: &X,
+) -> R::Plain<(R::Ok, Pullback<R::Ok, X::Owned>)>
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    let (y, linear, like) = at_point(&function, &f, x);
-    let shape_of_y = stripped(&y);
-    let pull = move |ct: &Y| {
-        let result = check_like(("cotangent", "result", "y"), &shape_of_y, ct);
-        let result = result.and_then(|()| linear.pull(&values_of(ct)));
-        refill(&like, or_raise(result.map_err(|error| returned(error, "pullback")), &function.location))
-    };
-    (y, Box::new(pull))
+    let (outcome, linear) = at_point::<X, R, F>(&function, &f, x);
+    let like = x.rebuild_ref(&mut Clone::clone);
+    R::and(outcome, |y| {
+        let linear = linear.expect("a success was linearised");
+        let shape_of_y = stripped(&y);
+        let pull = move |ct: &R::Ok| {
+            let result = check_like(("cotangent", "result", "y"), &shape_of_y, ct);
+            let result = result.and_then(|()| linear.pull(&values_of(ct)));
+            refill(&like, or_raise(result.map_err(|error| returned(error, "pullback")), &function.location))
+        };
+        (y, Box::new(pull) as Pullback<R::Ok, X::Owned>)
+    })
 }
 
 /// `f(x)` and its pushforward at `x`, which may be called any number of times.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let (y, push) = linearize(|x: &Array| x.square(), &Array::from([1.0f32, 2.0]));
+/// assert_eq!(y.to_string(), "[1. 4.]");
+/// assert_eq!(push(&Array::from([1.0f32, 10.0])).to_string(), "[ 2. 40.]");
+/// ```
 #[track_caller]
-pub fn linearize<X, Y, F>(f: F, x: &X) -> (Y, Pushforward<X::Owned, Y>)
+pub fn linearize<X, R, F>(f: F, x: &X) -> R::Plain<(R::Ok, Pushforward<X::Owned, R::Ok>)>
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    linearize_from(Function::of::<F>(Api::Linearize, Location::caller()), f, x)
+    linearize_from::<X, R, F>(Function::of::<F>(Api::Linearize, Location::caller()), f, x)
 }
 
 /// The same for an API that is made of it.
-pub(crate) fn linearize_from<X, Y, F>(function: Function, f: F, x: &X) -> (Y, Pushforward<X::Owned, Y>)
+pub(crate) fn linearize_from<X, R, F>(
+    function: Function,
+    f: F,
+    x: &X,
+) -> R::Plain<(R::Ok, Pushforward<X::Owned, R::Ok>)>
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
-    let (y, linear, like) = at_point(&function, &f, x);
-    let shape_of_y = stripped(&y);
-    let push = move |dx: &X::Owned| {
-        let result = check_like(("tangent", "argument", "x"), &like, dx);
-        let result = result.and_then(|()| linear.push(&values_of(dx)));
-        refill(
-            &shape_of_y,
-            or_raise(result.map_err(|error| returned(error, "pushforward")), &function.location),
-        )
-    };
-    (y, Box::new(push))
+    let (outcome, linear) = at_point::<X, R, F>(&function, &f, x);
+    let like = x.rebuild_ref(&mut Clone::clone);
+    R::and(outcome, |y| {
+        let linear = linear.expect("a success was linearised");
+        let shape_of_y = stripped(&y);
+        let push = move |dx: &X::Owned| {
+            let result = check_like(("tangent", "argument", "x"), &like, dx);
+            let result = result.and_then(|()| linear.push(&values_of(dx)));
+            let result = result.map_err(|error| returned(error, "pushforward"));
+            refill(&shape_of_y, or_raise(result, &function.location))
+        };
+        (y, Box::new(push) as Pushforward<X::Owned, R::Ok>)
+    })
 }
 
 /// A failure of a function that was returned: its own call has no line, so that the line is the API's.
@@ -87,32 +110,32 @@ fn returned(error: Error, what: &str) -> Error {
     error.note(format!("the {what} was made at this line"))
 }
 
-/// Linearises at a point.
-fn at_point<X, Y, F>(function: &Function, f: &F, x: &X) -> (Y, Linear, X::Owned)
+/// Linearises at a point: the outcome, and the derivative where it succeeded.
+fn at_point<X, R, F>(function: &Function, f: &F, x: &X) -> (R::With<R::Ok>, Option<Linear>)
 where
     X: TreeRef + ?Sized,
-    Y: Tree,
-    F: Fn(&X) -> Y,
+    R: Outcome,
+    F: Fn(&X) -> R,
 {
     let api = function.api;
     let mut kept = None;
-    let y = enter::<Y, Y>(
+    let outcome = enter::<R, R::Ok>(
         function,
         || describe(x, "x"),
         || {
             check_arguments(api, x)?;
-            let traced = stage_tree::<X, Y>(function, x, &arguments(x, "x"), f)?;
-            let values = values_of(x);
-            let active = vec![true; values.len()];
-            let linear = linear(traced.staged, values, active, &function.location)?;
+            let traced = stage_tree::<X, R>(function, x, &arguments(x, "x"), f)?;
+            let wanted = vec![true; traced.staged.graph.outputs.len()];
+            let linear = linear(traced.staged, values_of(x), &wanted, &function.location)?;
             let y = refill(&traced.result, linear.results.clone());
             kept = Some(linear);
             Ok(y)
         },
     );
-    notify(&Event::ReturnedFunction { api });
-    let linear = kept.expect("`enter` returns only where the inside succeeded");
-    (y, linear, x.rebuild_ref(&mut Clone::clone))
+    if kept.is_some() {
+        notify(&Event::ReturnedFunction { api });
+    }
+    (outcome, kept)
 }
 
 /// The structure and types of a tree, to check others against.

@@ -42,7 +42,8 @@ where
 }
 
 /// `f` over the axes given: for each array of the argument the axis that is the batch, or none for one that is
-/// the same for all; for results the axis at which the batch appears. One number stands for a whole tree.
+/// the same for all; for results the axis at which the batch appears, or none for one that is the same for all.
+/// One number stands for a whole tree, a tuple for a tuple, and a `Vec` lists the axis of each array in order.
 ///
 /// ```
 /// use tracewell::prelude::*;
@@ -51,6 +52,12 @@ where
 /// let x = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
 /// let columns = vmap_axes(scale, (1, None), 1)(&(x, Array::from(10.0f32)));
 /// assert_eq!(columns.to_string(), "[[10. 20.]\n [30. 40.]]");
+///
+/// // The results are a batch along axis 1 and a number that all examples share.
+/// let f = |(x, s): &(Array, Array)| (x * s, s.sin());
+/// let a = (Array::ones([3, 2], F32), Array::from(0.0f32));
+/// let (y, s) = vmap_axes(f, vec![Some(0), None], (1, None))(&a);
+/// assert_eq!((y.shape().to_string(), s.item::<f32>()), ("[2,3]".into(), 0.0));
 /// ```
 #[track_caller]
 pub fn vmap_axes<X, R, F, I, O>(f: F, in_axes: I, out_axes: O) -> impl Fn(&X) -> R
@@ -73,7 +80,8 @@ where
     }
 }
 
-/// Which axis of each array is the batch: one number (or none) for a whole tree, or a tuple of these.
+/// Which axis of each array is the batch: one number (or none) for a whole tree, a tuple of these for a tuple, or a
+/// `Vec` with one for each array.
 pub trait Axes<T> {
     /// Adds one axis for each array.
     fn collect(&self, tree: &T, axes: &mut Vec<Option<isize>>);
@@ -96,6 +104,12 @@ impl<T: Tree> Axes<T> for Option<isize> {
     }
 }
 
+impl<T: Tree> Axes<T> for Vec<Option<isize>> {
+    fn collect(&self, _: &T, axes: &mut Vec<Option<isize>>) {
+        axes.extend(self);
+    }
+}
+
 macro_rules! tuple_axes {
     ($($I:ident $T:ident $i:tt),*) => {
         impl<$($T: Tree, $I: Axes<$T>),*> Axes<($($T,)*)> for ($($I,)*) {
@@ -105,9 +119,14 @@ macro_rules! tuple_axes {
         }
     };
 }
+tuple_axes!(I A 0);
 tuple_axes!(I A 0, J B 1);
 tuple_axes!(I A 0, J B 1, K C 2);
 tuple_axes!(I A 0, J B 1, K C 2, L D 3);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4, N F 5);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4, N F 5, O G 6);
+tuple_axes!(I A 0, J B 1, K C 2, L D 3, M E 4, N F 5, O G 6, P H 7);
 
 fn run<X, R, F>(
     function: &Function,
@@ -126,6 +145,7 @@ where
         function,
         || describe(x, "x"),
         || {
+            check_count("arguments", axes.len(), leaves(x).len())?;
             let (size, axes) = batch_size(x, axes)?;
             let mut inputs = Vec::new();
             let mut arguments = Vec::new();
@@ -147,6 +167,7 @@ where
             let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
             let outputs = apply(&batched, &inputs, location)?;
             let out_axes = out_axes(&traced.result);
+            check_count("results", out_axes.len(), outputs.len())?;
             let named = paths(&traced.result, "y").into_iter().zip(out_axes);
             let mut results = Vec::with_capacity(outputs.len());
             for ((value, has_axis), (path, axis)) in outputs.into_iter().zip(has_axis).zip(named) {
@@ -155,6 +176,15 @@ where
             Ok(refill(&traced.result, results))
         },
     ))
+}
+
+/// A list of axes must name one for each array.
+fn check_count(what: &str, axes: usize, arrays: usize) -> Result<(), Error> {
+    if axes == arrays {
+        return Ok(());
+    }
+    let message = format!("`vmap_axes` was given {axes} axes for {arrays} arrays of the {what}");
+    Err(Error::new(ErrorKind::Structure, message).help("one number or `None` stands for a whole tree"))
 }
 
 /// The size of the batch and the axis of each array, counted from the front.
