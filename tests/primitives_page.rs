@@ -30,37 +30,36 @@ arrays; `composition` is other primitives.
 /// The page.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
+    page.push_str("| primitive | what it computes | for example | element types | derivative | compiled as |\n");
+    page.push_str("|---|---|---|---|---|---|\n");
     for (name, doc) in Prim::DOCS {
         let examples: Vec<Example> =
             Prim::examples().into_iter().filter(|example| example.prim.name() == *name).collect();
         let doc: Vec<&str> = doc.lines().map(str::trim).collect();
-        let _ = write!(page, "## {name}\n\n{}\n\n", doc.join("\n").trim());
-        let Some(example) =
-            examples.iter().find(|e| e.inputs.iter().all(|ty| ty.rank() > 0)).or(examples.first())
-        else {
-            continue;
-        };
-        let _ = write!(page, "```text\n{}\n```\n\n", equation(example));
+        let doc = doc.join(" ").trim().replace('|', "\\|");
+        // The largest element types are the most usual ones.
+        let has_axes = |e: &&Example| e.inputs.iter().all(|ty| ty.rank() > 0);
+        let Some(example) = examples.iter().rev().find(has_axes).or(examples.last()) else { continue };
         let all: BTreeSet<DType> = examples.iter().map(dtype).collect();
         let all: Vec<&str> = all.into_iter().map(DType::name).collect();
-        let _ = writeln!(page, "| element types | derivative | compiled as |\n|---|---|---|");
-        let _ = write!(page, "| {} | {} | {} |\n\n", all.join(" "), derivative(&examples), lowering(example));
+        let (derivative, lowering) = (derivative(&examples), lowering(example));
+        let equation = equation(example);
+        let _ = writeln!(page, "| `{name}` | {doc} | {equation} | {} | {derivative} | {lowering} |", all.join(" "));
     }
-    page.truncate(page.trim_end().len());
-    page.push('\n');
     page
 }
 
-/// The one equation of the example's graph, without what is around it.
+/// The one equation of the example's graph, if it fits in a line.
 fn equation(example: &Example) -> String {
     let mut builder = GraphBuilder::new();
     let operands: Vec<_> = example.inputs.iter().map(|ty| builder.input(ty.clone()).into()).collect();
     let Ok(outputs) = builder.bind(example.prim.clone(), &operands) else { return String::new() };
     let text = write(&builder.finish("f", outputs.into_vec()));
     let inside: Vec<&str> = text.lines().filter(|line| line.starts_with("  ")).collect();
-    let inside = &inside[..inside.len().saturating_sub(1)];
-    let line = |line: &&str| line.strip_prefix("  ").unwrap_or(line).to_owned();
-    inside.iter().map(line).collect::<Vec<_>>().join("\n")
+    match inside.as_slice() {
+        [equation, _] => format!("`{}`", equation.trim()),
+        _ => String::new(),
+    }
 }
 
 /// What becomes of tangents.

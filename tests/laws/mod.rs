@@ -17,7 +17,7 @@ mod table;
 mod text;
 mod types;
 
-pub use table::{Cell, Table, dtype, table};
+pub use table::{Cell, Table, dtype, table, table_part};
 
 use tracewell_graph::Example;
 

@@ -169,6 +169,8 @@ mod tests {
         // A loop over both axes must be split where the inner one ends; some loops never fit.
         assert_eq!(apart(affine(0, &[1]), &[3, 4], &[12]), Err(Apart::Split { of: 0, inner: 4 }));
         assert_eq!(apart(affine(0, &[1]), &[2, 5], &[12]), Err(Apart::Never));
+        // One element beyond the inner axis is one too many.
+        assert_eq!(apart(affine(0, &[1]), &[2, 4], &[5]), Err(Apart::Never));
     }
 
     #[test]

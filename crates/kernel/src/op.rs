@@ -318,3 +318,14 @@ impl Op {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Changing them changes the results of every program.
+    #[test]
+    fn lanes_are_part_of_the_numeric_contract() {
+        assert_eq!([1, 4, 8, 16].map(reduce_lanes), [32, 32, 16, 8]);
+    }
+}

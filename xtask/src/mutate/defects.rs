@@ -16,6 +16,7 @@ const OPERATIONS: &str = "-p tracewell-runtime --test operations";
 const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
 const FUSE: &str = "-p tracewell-fuse";
 const OPTIMIZE: &str = "-p tracewell-optimize";
+const TRANSFORM: &str = "-p tracewell-transform";
 
 pub(super) const DEFECTS: &[Defect] = &[
     // The rules of primitives.
@@ -59,7 +60,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/reduce.rs",
         text: "cx.bind(Div {}, &[&sum, &count])",
         with: "cx.bind(Div {}, &[&sum, &cx.fill(&count, 1.0)])",
-        test: LAWS,
+        test: "-p tests --test laws ties",
     },
     Defect {
         breaks: "the adjoint of a permutation is the permutation itself",
@@ -89,6 +90,27 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "let at = self.a_batch.len() + if on_a { 0 } else { a_free.min(0) };",
         test: LAWS,
     },
+    Defect {
+        breaks: "the adjoint of a slice puts it at the beginning",
+        file: "crates/graph/src/prim/slice.rs",
+        text: "low: self.start.iter().map(|&n| n as i64).collect(),",
+        with: "low: vec![0; self.start.len()],",
+        test: TRANSPOSE,
+    },
+    Defect {
+        breaks: "padding forgets the gaps between elements",
+        file: "crates/graph/src/prim/pad.rs",
+        text: "let gaps = (1..self.step)",
+        with: "let gaps = (2..self.step)",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the first of several extremes is the last",
+        file: "crates/graph/src/prim/arg_reduce.rs",
+        text: "let first = b.bind1(ReduceMin { axes: vec![axis] }, &[candidates])?;",
+        with: "let first = b.bind1(ReduceMax { axes: vec![axis] }, &[candidates])?;",
+        test: LAWS,
+    },
     // The walks.
     Defect {
         breaks: "a value that is used twice gets only one cotangent",
@@ -110,6 +132,90 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: ".filter(|&i| needed[i] && !varies[i])",
         with: ".filter(|&i| (needed[i] || i < whole.inputs.len()) && !varies[i])",
         test: LINEARIZE,
+    },
+    Defect {
+        breaks: "an equation passes nothing back unless all its results are given",
+        file: "crates/transform/src/transpose.rs",
+        text: "if given.iter().all(Option::is_none) {",
+        with: "if given.iter().any(Option::is_none) {",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "cotangents are given to results that are known, not to those that are linear",
+        file: "crates/transform/src/transpose.rs",
+        text: "&& known.find(*var).is_none()",
+        with: "&& known.find(*var).is_some()",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "equations are transposed in their own order",
+        file: "crates/transform/src/transpose.rs",
+        text: "for equation in linear_part.into_iter().rev() {",
+        with: "for equation in linear_part {",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "a sum of cotangents is only its last term",
+        file: "crates/transform/src/accumulate.rs",
+        text: "Some(sum) => builder.bind1(prim::Add {}, &[sum, term])?,",
+        with: "Some(_) => builder.bind1(prim::Add {}, &[term.clone(), term])?,",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "an equation varies only if all its operands do",
+        file: "crates/transform/src/linearize.rs",
+        text: "if equation.inputs.iter().any(|atom| atom.var().is_some_and(|var| depends[var.0 as usize])) {",
+        with: "if equation.inputs.iter().all(|atom| atom.var().is_some_and(|var| depends[var.0 as usize])) {",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "values recorded before are computed again",
+        file: "crates/transform/src/linearize.rs",
+        text: "&& origins[place.0 as usize] == Origin::New",
+        with: "&& origins[place.0 as usize] != Origin::New",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "an equation with one constant operand is taken for constant",
+        file: "crates/transform/src/pushforward.rs",
+        text: "if tangents_in.iter().all(Option::is_none) {",
+        with: "if tangents_in.iter().any(Option::is_none) {",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "the batch axis of an input is the last one",
+        file: "crates/transform/src/batch.rs",
+        text: "let ty = if batched { ty.with_shape(ty.shape.insert(0, size)) } else { ty.clone() };",
+        with: "let ty = if batched { ty.with_shape(ty.shape.insert(ty.rank(), size)) } else { ty.clone() };",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "what is the same for the whole batch is said to have the batch axis",
+        file: "crates/transform/src/batch.rs",
+        text: "values.define(var, Batched::no(result));",
+        with: "values.define(var, Batched::yes(result));",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "equations that nobody needs stay",
+        file: "crates/transform/src/extract.rs",
+        text: "if equation.outputs.iter().any(|var| needed[var.0 as usize]) {",
+        with: "if !equation.outputs.is_empty() {",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "a checkpoint computes again what it keeps",
+        file: "crates/transform/src/checkpoint.rs",
+        text: "if keep(equation) {",
+        with: "if !keep(equation) {",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "only the results of a checkpointed function are wanted, not what the linear part reads",
+        file: "crates/transform/src/checkpoint.rs",
+        text: "residuals.iter().for_each(|atom| need(&mut needed, atom));",
+        with: "residuals.iter().skip(1).for_each(|atom| need(&mut needed, atom));",
+        test: TRANSFORM,
     },
     // Scalars and math functions.
     Defect {
@@ -204,6 +310,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "if low >= 0 && high < size {",
         with: "if low >= 0 && high <= size {",
         test: FUSE,
+    },
+    Defect {
+        breaks: "a kernel computes an array only as far as a part of it is read",
+        file: "crates/fuse/src/materialise.rs",
+        text: "let is_whole = cluster.len == node.len();",
+        with: "let is_whole = true;",
+        test: "-p tests --test differential graphs_of_the_corpus",
+    },
+    Defect {
+        breaks: "the parts of a joined array all start at its beginning",
+        file: "crates/fuse/src/cluster.rs",
+        text: "let mut at = Affine::constant(part.start);",
+        with: "let mut at = Affine::constant(0);",
+        test: "-p tests --test files fuse",
     },
     // Rewrites.
     Defect {
