@@ -64,7 +64,7 @@ pub const FUNCTIONS: &[Function] = &[
     unary("expm1", 1.5, super::expm1),
     unary("logistic", 2.0, super::logistic),
     unary("log", 1.0, super::log),
-    unary("log2", 1.0, super::log2),
+    unary("log2", 1.5, super::log2),
     unary("log10", 1.0, super::log10),
     unary("log1p", 1.0, super::log1p),
     binary("pow", 1.0, super::pow),
