@@ -87,6 +87,12 @@ pub const FUNCTIONS: &[Function] = &[
     unary("erf", 1.5, super::erf),
     unary("erfc", 2.0, super::erfc),
     unary("erf_inv", 4.0, super::erf_inv),
-    Function { floor: Some(|x| if x < 0.0 { 1.0 } else { 0.0 }), ..unary("lgamma", 6.0, super::lgamma) },
-    Function { floor: Some(|x| (2.0 - x).ln().max(1.0)), ..unary("digamma", 10.0, super::digamma) },
+    Function { floor: Some(lgamma_floor), ..unary("lgamma", 6.0, super::lgamma) },
+    Function { floor: Some(|x| (2.0 - x).ln().max(1.0)), ..unary("digamma", 16.0, super::digamma) },
 ];
+
+/// Nothing for positive arguments; else 1 or about `ln Γ(-x)`, from which the reflection subtracts.
+fn lgamma_floor(x: f64) -> f64 {
+    let a = -x;
+    if x < 0.0 { ((a - 0.5) * a.ln() - a + 0.92).max(1.0) } else { 0.0 }
+}

@@ -119,8 +119,6 @@ const SCALE_F32: i32 = 32;
 /// Where the short reduction of `f32` ends: `2^19`. Further on the third part of `k π/2` reaches the last place of
 /// `r` and rounds it once more.
 const NEAR_F32: f64 = 524_288.0;
-/// The same where `r` has two parts, so that nothing is rounded: `2^21`.
-const NEAR_PAIR_F32: f64 = 2_097_152.0;
 /// Where the reduction of `f64` ends: `2^48`.
 pub const LIMIT_F64: f64 = 281_474_976_710_656.0;
 
@@ -181,7 +179,7 @@ impl Math<'_> {
         if self.pick(false, true) {
             return (near_k, near);
         }
-        let is_near = self.below(x, NEAR_PAIR_F32);
+        let is_near = self.below(x, NEAR_F32);
         let FarReduced { k, turns } = self.trig_reduce_far(is_near, x);
         let turn = self.split(TURN);
         let r = self.product(turns, turn);
@@ -196,7 +194,7 @@ impl Math<'_> {
     /// second may have turns and more bits, so it is split; the third is a fraction, the last a correction.
     fn trig_reduce_far(&mut self, is_near: Value, x: Value) -> FarReduced {
         // The products of small numbers would be subnormal, which costs ten times the time.
-        let border = self.c(NEAR_PAIR_F32);
+        let border = self.c(NEAR_F32);
         let x = self.select(is_near, border, x);
         let parts = TURNS_F32.map(|(m, p)| self.c(f64::from(m) * 2f64.powi(SCALE_F32 - p)));
         let [first, second, third] = WHOLE_F32.map(|exponent| self.c(2f64.powi(exponent)));
@@ -226,12 +224,14 @@ impl Math<'_> {
         let shifted = self.offset(quarters, QUARTERS);
         let quarters = self.offset(shifted, -QUARTERS);
 
-        // From the largest to the smallest: a sum is exact where the next term cancels it.
+        // From the largest to the smallest. The first sum is exact in two parts, as `a` is a multiple of the last
+        // place of `b`; the next is exact where a term cancels it.
         let a = self.sub(a, quarters);
-        let ab = self.add(a, b);
-        let hi = self.sub(ab, minus_b_lost);
-        let lo = self.sub(ab, hi);
+        let ab = self.fast_two_sum(a, b);
+        let hi = self.sub(ab.hi, minus_b_lost);
+        let lo = self.sub(ab.hi, hi);
         let lo = self.sub(lo, minus_b_lost);
+        let lo = self.add(lo, ab.lo);
         let sum = self.fast_two_sum(hi, c);
         let lo = self.fma(x, parts[3], lo);
         let lo = self.sub(lo, minus_c_lost);
