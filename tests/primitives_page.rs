@@ -30,7 +30,9 @@ arrays; `composition` is other primitives.
 /// The page.
 pub fn page() -> String {
     let mut page = HEAD.to_owned();
-    page.push_str("| primitive | what it computes | for example | element types | derivative | compiled as |\n");
+    page.push_str(
+        "| primitive | what it computes | for example | element types | derivative | compiled as |\n",
+    );
     page.push_str("|---|---|---|---|---|---|\n");
     for (name, doc) in Prim::DOCS {
         let examples: Vec<Example> =
@@ -44,7 +46,11 @@ pub fn page() -> String {
         let all: Vec<&str> = all.into_iter().map(DType::name).collect();
         let (derivative, lowering) = (derivative(&examples), lowering(example));
         let equation = equation(example);
-        let _ = writeln!(page, "| `{name}` | {doc} | {equation} | {} | {derivative} | {lowering} |", all.join(" "));
+        let _ = writeln!(
+            page,
+            "| `{name}` | {doc} | {equation} | {} | {derivative} | {lowering} |",
+            all.join(" ")
+        );
     }
     page
 }

@@ -59,6 +59,7 @@ fn is_ordinary(value: f64, exact: f64) -> bool {
     (value.abs() > 0.0) & (exact.abs() > 0.0) & (exact.abs() < f64::INFINITY)
 }
 
+#[allow(clippy::manual_clamp, reason = "`clamp` keeps NaN, which takes more instructions")]
 #[inline(always)]
 fn distance_f32(value: f64, exact: f64, floor: f64) -> f64 {
     let (value, nearest) = (value.max(-END).min(END), exact.max(-END).min(END));

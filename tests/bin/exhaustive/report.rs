@@ -29,7 +29,7 @@ NaN must meet NaN, and poles and zeros must be exact and have the right sign; th
 ";
 
 const TAIL: &str = "
-`lgamma` of a negative argument crosses zero near every integer, where no digit of the result is left in the argument: its errors are in units of 1 where the result is smaller.
+`lgamma` of a negative argument `x` crosses zero near integers, as a difference of large terms: its errors are in units of `ln Γ(-x)`, or of 1, where the result is smaller.
 Those of `digamma` are in units of 1, or of `ln(2 - x)` for a negative `x`, where the result is smaller.
 ";
 

@@ -42,9 +42,14 @@ impl State {
         self.tally = Tally::default();
     }
 
-    /// Chunks that are not done, in order.
+    /// Chunks that are not done, from arguments near ±1 outwards: the largest errors come first.
     pub(crate) fn open_chunks(&self) -> Vec<u64> {
-        (0..).zip(&self.done).filter(|(_, done)| !**done).map(|(chunk, _)| chunk).collect()
+        const ONE: u64 = 1f32.to_bits() as u64 / CHUNK;
+        const SIGN: u64 = (1 << 31) / CHUNK;
+        let mut open: Vec<u64> =
+            (0..).zip(&self.done).filter(|(_, done)| !**done).map(|(chunk, _)| chunk).collect();
+        open.sort_by_key(|chunk| (chunk % SIGN).abs_diff(ONE));
+        open
     }
 
     /// The part that is done, from 0 to 1.

@@ -113,9 +113,8 @@ impl Math<'_> {
     }
 }
 
-/// `ln |Γ(x)|`, at most 6 ulp for positive `x`; for negative `x`, where it crosses zero near every integer,
-/// at most 6 ulp of the result or of 1, whichever is larger. Infinite at zero, negative integers and
-/// infinities.
+/// `ln |Γ(x)|`, at most 6 ulp for positive `x`; for negative `x`, where it crosses zero near integers, at most 6 ulp
+/// of the result, of `ln Γ(-x)` or of 1, whichever is largest. Infinite at zero, negative integers and infinities.
 pub fn lgamma(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let a = m.abs(x);
@@ -179,7 +178,7 @@ pub fn lgamma(b: &mut KernelBuilder, x: Value) -> Value {
     m.select(finite, y, a)
 }
 
-/// The derivative of `ln Γ(x)`, at most 10 ulp of the result or, since it crosses zero, of 1 (positive `x`)
+/// The derivative of `ln Γ(x)`, at most 16 ulp of the result or, since it crosses zero, of 1 (positive `x`)
 /// or `ln(2 - x)` (negative `x`), whichever is larger. Infinite at zero, NaN at negative integers.
 pub fn digamma(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);

@@ -189,7 +189,7 @@ pub fn log(b: &mut KernelBuilder, x: Value) -> Value {
     Math::new(b, x).log(x)
 }
 
-/// `log2 x`, at most 1 ulp; exact for powers of two.
+/// `log2 x`, at most 1.5 ulp; exact for powers of two.
 pub fn log2(b: &mut KernelBuilder, x: Value) -> Value {
     Math::new(b, x).log_base(x, None, LOG2_E)
 }

@@ -64,7 +64,7 @@ pub const FUNCTIONS: &[Function] = &[
     unary("expm1", 1.5, super::expm1),
     unary("logistic", 2.0, super::logistic),
     unary("log", 1.0, super::log),
-    unary("log2", 1.0, super::log2),
+    unary("log2", 1.5, super::log2),
     unary("log10", 1.0, super::log10),
     unary("log1p", 1.0, super::log1p),
     binary("pow", 1.0, super::pow),
@@ -87,7 +87,13 @@ pub const FUNCTIONS: &[Function] = &[
     unary("erf", 1.5, super::erf),
     unary("erfc", 2.0, super::erfc),
     unary("erf_inv", 4.0, super::erf_inv),
-    Function { floor: Some(|x| if x < 0.0 { 1.0 } else { 0.0 }), ..unary("lgamma", 6.0, super::lgamma) },
-    Function { floor: Some(|x| (2.0 - x).ln().max(1.0)), ..unary("digamma", 10.0, super::digamma) },
+    Function { floor: Some(lgamma_floor), ..unary("lgamma", 6.0, super::lgamma) },
+    Function { floor: Some(|x| (2.0 - x).ln().max(1.0)), ..unary("digamma", 16.0, super::digamma) },
     unary("trigamma", 8.0, super::trigamma),
 ];
+
+/// Nothing for positive arguments; else 1 or about `ln Γ(-x)`, from which the reflection subtracts.
+fn lgamma_floor(x: f64) -> f64 {
+    let a = -x;
+    if x < 0.0 { ((a - 0.5) * a.ln() - a + 0.92).max(1.0) } else { 0.0 }
+}

@@ -116,8 +116,9 @@ const QUARTERS: f64 = 3_145_728.0;
 /// Keeps the last parts, and their products, normal.
 const SCALE_F32: i32 = 32;
 
-/// Where the short reduction of `f32` ends: `2^21`.
-const NEAR_F32: f64 = 2_097_152.0;
+/// Where the short reduction of `f32` ends: `2^19`. Further on the third part of `k π/2` reaches the last place of
+/// `r` and rounds it once more.
+const NEAR_F32: f64 = 524_288.0;
 /// Where the reduction of `f64` ends: `2^48`.
 pub const LIMIT_F64: f64 = 281_474_976_710_656.0;
 
@@ -223,12 +224,14 @@ impl Math<'_> {
         let shifted = self.offset(quarters, QUARTERS);
         let quarters = self.offset(shifted, -QUARTERS);
 
-        // From the largest to the smallest: a sum is exact where the next term cancels it.
+        // From the largest to the smallest. The first sum is exact in two parts, as `a` is a multiple of the last
+        // place of `b`; the next is exact where a term cancels it.
         let a = self.sub(a, quarters);
-        let ab = self.add(a, b);
-        let hi = self.sub(ab, minus_b_lost);
-        let lo = self.sub(ab, hi);
+        let ab = self.fast_two_sum(a, b);
+        let hi = self.sub(ab.hi, minus_b_lost);
+        let lo = self.sub(ab.hi, hi);
         let lo = self.sub(lo, minus_b_lost);
+        let lo = self.add(lo, ab.lo);
         let sum = self.fast_two_sum(hi, c);
         let lo = self.fma(x, parts[3], lo);
         let lo = self.sub(lo, minus_c_lost);
