@@ -1,4 +1,8 @@
-//! Random graphs compiled and evaluated give the same; readers survive everything in the corpus.
+//! Random graphs compiled and evaluated give the same; math functions keep their errors; readers survive everything
+//! in the corpus.
+
+#[path = "math/checks.rs"]
+mod math;
 
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -3,5 +3,6 @@
 pub mod differential;
 pub mod generate;
 pub mod laws;
+pub mod math;
 pub mod primitives_page;
 pub mod readers;

@@ -10,6 +10,7 @@ mod bench;
 mod bless;
 mod cargo;
 mod ci;
+mod exhaustive;
 mod fuzz;
 mod laws;
 mod lowering;
@@ -46,6 +47,7 @@ const VERBS: &[&Verb] = &[
     &new_primitive::VERB,
     &laws::VERB,
     &lowering::VERB,
+    &exhaustive::VERB,
     &mutate::VERB,
     &fuzz::VERB,
     &bench::VERB,

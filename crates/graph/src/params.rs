@@ -72,6 +72,7 @@ macro_rules! params {
 
         impl $Name {
             /// What it computes, in words: the documentation of the struct.
+            #[allow(dead_code, reason = "only the list of built-in primitives reads it")]
             pub const DOC: &'static str = concat!($($doc, "\n"),*);
         }
 

@@ -98,12 +98,18 @@ impl Math<'_> {
     }
 
     pub(super) fn exp(&mut self, x: Value) -> Value {
-        let x = self.exp_clamp(x);
+        let (lo, hi) = self.pick((-104.0, 89.0), (-746.0, 710.0));
+        let (one, zero) = (self.c(1.0), self.c(0.0));
+        // Where the result is zero, that of another argument is thrown away: a product that underflows takes
+        // a hundred times as long as one that does not, and masks of -1e9 are common.
+        let nothing = self.below(x, lo);
+        let x = self.at_most(x, hi);
+        let x = self.select(nothing, zero, x);
         let Reduced { k, r, tail, .. } = self.exp_reduce(x);
-        let one = self.c(1.0);
         let p = self.add(r, tail);
         let p = self.add(one, p);
-        self.ldexp(p, k)
+        let y = self.ldexp(p, k);
+        self.select(nothing, zero, y)
     }
 
     /// `e^x` of a clamped sum, as a number near 1 in two parts and the `k` of the power of two. The low part
@@ -162,14 +168,17 @@ pub fn exp(b: &mut KernelBuilder, x: Value) -> Value {
 pub fn exp2(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let (lo, hi) = m.pick((-151.0, 129.0), (-1076.0, 1025.0));
+    let (one, zero) = (m.c(1.0), m.c(0.0));
+    // As in `exp`.
+    let nothing = m.below(x, lo);
     let x = m.at_most(x, hi);
-    let x = m.at_least(x, lo);
+    let x = m.select(nothing, zero, x);
     let k = m.round(x, 1.0);
     let r = m.sub(x, k.1);
     let q = m.poly_of(r, &EXP2_F32, &EXP2_F64);
-    let one = m.c(1.0);
     let p = m.fma(r, q, one);
-    m.ldexp(p, k)
+    let y = m.ldexp(p, k);
+    m.select(nothing, zero, y)
 }
 
 /// `e^x - 1`, at most 1.5 ulp: `2^k - 1 + 2^k (e^r - 1)` with the rounding errors carried along.

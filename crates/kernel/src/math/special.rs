@@ -271,10 +271,13 @@ pub fn erfc(b: &mut KernelBuilder, x: Value) -> Value {
     let small = m.add(sum.hi, small);
     let magnitude = m.abs(x);
     let is_small = m.below(magnitude, 0.75);
-    // Beyond this the result is zero.
+    // Beyond this the result is zero: as in `exp`, without a product that underflows.
     let limit = m.pick(10.1, 27.3);
-    let magnitude = m.at_most(magnitude, limit);
+    let nothing = m.above(magnitude, limit);
+    let magnitude = m.select(nothing, one, magnitude);
+    let zero = m.c(0.0);
     let large = m.erfc_large(magnitude);
+    let large = m.select(nothing, zero, large);
     let mirrored = m.sub(two, large);
     let negative = m.below(x, 0.0);
     let large = m.select(negative, mirrored, large);

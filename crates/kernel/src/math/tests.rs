@@ -1,88 +1,31 @@
-//! The stated error of every function: `f32` over all magnitudes against `f64`, `f64` against stored values.
+//! The stated error of every function in `f32` against its own expansion in `f64`, and the form of expansions.
 //!
-//! `f64.txt` holds one point a line: the function, the bits of its arguments, `=`, the bits of the exact
-//! result rounded to `f64` and, in thousandths of its last place, what the exact result is above that.
-//! Arguments are special values, random ones, and the worst of some hundred thousand; the results come from
-//! arithmetic of 160 bits.
+//! This is coarse and quick. The tests of tests/math measure machine code by other means, and `f64`.
 //!
-//! `f32.txt` holds large `f32` arguments of sine, cosine and tangent in the same form, without the last number:
-//! those nearest to multiples of π/2 of all, those with the largest errors, and the borders of the reduction,
-//! from arithmetic of 400 bits.
+//! `f32.txt` holds large `f32` arguments of sine, cosine and tangent: the function, the bits of the argument, `=`,
+//! the bits of the exact result rounded to `f64`. They are those nearest to multiples of π/2 of all, those with the
+//! largest errors, and the borders of the reduction; the results come from arithmetic of 400 bits.
 
 use std::fmt::Write as _;
 
 use tracewell_array::{DType, Element, Literal};
 
+use super::{FUNCTIONS, Function};
 use crate::build::KernelBuilder;
 use crate::ir::{Index, Kernel, Stmt, Value};
 use crate::scalar;
 
-type Unary = fn(&mut KernelBuilder, Value) -> Value;
-type Binary = fn(&mut KernelBuilder, Value, Value) -> Value;
-
-/// A function of one argument.
-struct Function {
-    name: &'static str,
-    build: Unary,
-    /// The stated bound in ulp.
-    bound: f64,
-    /// The function in `f64` by another way; where there is none, the expansion, which the stored values
-    /// check.
-    reference: Option<fn(f64) -> f64>,
-    /// The magnitude whose ulp counts where the result is smaller, at an argument.
-    floor: fn(f64) -> f64,
-}
-
-impl Function {
-    fn own(name: &'static str, build: Unary, bound: f64) -> Function {
-        Function { name, build, bound, reference: None, floor: |_| 0.0 }
-    }
-
-    fn new(name: &'static str, build: Unary, bound: f64, reference: fn(f64) -> f64) -> Function {
-        Function { reference: Some(reference), ..Function::own(name, build, bound) }
-    }
-}
-
-fn functions() -> Vec<Function> {
-    let (f, own) = (Function::new, Function::own);
-    vec![
-        f("exp", super::exp, 1.0, f64::exp),
-        f("exp2", super::exp2, 1.0, f64::exp2),
-        f("expm1", super::expm1, 1.5, f64::exp_m1),
-        own("logistic", super::logistic, 2.0),
-        f("log", super::log, 1.0, f64::ln),
-        f("log2", super::log2, 1.0, f64::log2),
-        f("log10", super::log10, 1.0, f64::log10),
-        f("log1p", super::log1p, 1.0, f64::ln_1p),
-        f("sin", super::sin, 2.0, f64::sin),
-        f("cos", super::cos, 2.0, f64::cos),
-        f("tan", super::tan, 1.5, f64::tan),
-        f("asin", super::asin, 1.5, f64::asin),
-        f("acos", super::acos, 1.5, f64::acos),
-        f("atan", super::atan, 2.0, f64::atan),
-        f("sinh", super::sinh, 1.0, f64::sinh),
-        f("cosh", super::cosh, 1.0, f64::cosh),
-        f("tanh", super::tanh, 1.0, f64::tanh),
-        // Those of the standard library lose digits.
-        own("asinh", super::asinh, 1.5),
-        own("acosh", super::acosh, 1.5),
-        own("atanh", super::atanh, 1.0),
-        f("cbrt", super::cbrt, 1.0, f64::cbrt),
-        f("rsqrt", super::rsqrt, 1.5, |x| 1.0 / x.sqrt()),
-        own("erf", super::erf, 1.5),
-        own("erfc", super::erfc, 2.0),
-        own("erf_inv", super::erf_inv, 4.0),
-        Function { floor: |x| if x < 0.0 { 1.0 } else { 0.0 }, ..own("lgamma", super::lgamma, 6.0) },
-        Function { floor: |x| (2.0 - x).ln().max(1.0), ..own("digamma", super::digamma, 10.0) },
-        own("trigamma", super::trigamma, 8.0),
-    ]
-}
-
-/// A function of two arguments with its bound and reference.
-type Function2 = (&'static str, Binary, f64, fn(f64, f64) -> f64);
-
-fn functions2() -> Vec<Function2> {
-    vec![("pow", super::pow, 1.0, f64::powf), ("atan2", super::atan2, 2.0, f64::atan2)]
+/// The functions with a reduction, and the same of the standard library.
+fn circular() -> impl Iterator<Item = (&'static Function, fn(f64) -> f64)> {
+    let library = |name: &str| -> Option<fn(f64) -> f64> {
+        match name {
+            "sin" => Some(f64::sin),
+            "cos" => Some(f64::cos),
+            "tan" => Some(f64::tan),
+            _ => None,
+        }
+    };
+    FUNCTIONS.iter().filter_map(move |function| Some((function, library(function.name)?)))
 }
 
 /// An expansion and room to run it: the statements are all operations, after the loads of the arguments.
@@ -94,12 +37,12 @@ struct Expansion {
 }
 
 impl Expansion {
-    fn new(dtype: DType, build: impl FnOnce(&mut KernelBuilder, Value, Value) -> Value) -> Expansion {
+    fn new(function: &Function, dtype: DType) -> Expansion {
         let mut b = KernelBuilder::new();
         let param = b.param(dtype, false);
         let x = b.load(param, Index::at(0));
         let y = b.load(param, Index::at(1));
-        let result = build(&mut b, x, y);
+        let result = function.build(&mut b, &[x, y][..function.arity()]);
         assert_eq!(b.dtype(result), dtype);
         let kernel = b.finish("expansion");
         let mut values: Vec<Literal> = kernel.values.iter().map(|&t| Literal::zero(t)).collect();
@@ -111,10 +54,6 @@ impl Expansion {
             }
         }
         Expansion { kernel, dtype, result, values }
-    }
-
-    fn unary(dtype: DType, build: Unary) -> Expansion {
-        Expansion::new(dtype, |b, x, _| build(b, x))
     }
 
     /// Runs on the bits of the arguments; an only argument is the first.
@@ -138,20 +77,11 @@ impl Expansion {
     }
 }
 
-/// The distance between a number and the next of a type with this precision and smallest exponent.
-fn ulp(x: f64, dtype: DType) -> f64 {
-    let (digits, smallest, largest) = if dtype == DType::F32 { (23, -126, 127) } else { (52, -1022, 1023) };
-    let exponent = ((x.to_bits() >> 52) as i32 & 0x7ff) - 1023;
-    let last = exponent.clamp(smallest, largest) - digits;
-    // A power of two that may be subnormal.
-    if last >= -1022 { 2f64.powi(last) } else { f64::from_bits(1 << (last + 1074)) }
-}
-
-/// The error of a result, where the exact one is `exact + rest` ulp: in ulp of the exact one, or of `floor`
-/// if that is larger; infinite if one of them is special.
-fn error(got: f64, exact: f64, rest: f64, floor: f64, dtype: DType) -> f64 {
+/// The error of an `f32` in units of the exact result, or of `floor` if that is larger; infinite if one of them is
+/// special and the other is not.
+fn error(got: f64, exact: f64, floor: f64) -> f64 {
     // What the type can hold of the exact result.
-    let nearest = if dtype == DType::F32 { f64::from(exact as f32) } else { exact };
+    let nearest = f64::from(exact as f32);
     if nearest.is_nan() || got.is_nan() {
         return if nearest.is_nan() && got.is_nan() { 0.0 } else { f64::INFINITY };
     }
@@ -161,12 +91,12 @@ fn error(got: f64, exact: f64, rest: f64, floor: f64, dtype: DType) -> f64 {
     }
     if got.is_infinite() || nearest.is_infinite() {
         // Off by one at the end of the range is an error of one ulp, anything else is wrong.
-        let top = if dtype == DType::F32 { f64::from(f32::MAX) } else { f64::MAX };
         let finite = if got.is_infinite() { nearest } else { got };
-        return if finite.abs() == top && (got < 0.0) == (nearest < 0.0) { 1.0 } else { f64::INFINITY };
+        let end = finite.abs() == f64::from(f32::MAX) && (got < 0.0) == (nearest < 0.0);
+        return if end { 1.0 } else { f64::INFINITY };
     }
-    let unit = ulp(exact, dtype);
-    ((got - exact) / unit - rest).abs() * (unit / ulp(exact.abs().max(floor), dtype))
+    let exponent = ((exact.abs().max(floor).to_bits() >> 52) as i32) - 1023;
+    (got - exact).abs() / 2f64.powi(exponent.clamp(-126, 127) - 23)
 }
 
 /// The largest error met, and where.
@@ -184,9 +114,10 @@ impl Worst {
     }
 
     /// A line of the report if the bound does not hold.
-    fn report(&self, name: &str, dtype: DType, bound: f64, report: &mut String) {
+    fn report(&self, function: &Function, report: &mut String) {
+        let (name, bound) = (function.name, function.ulp[0]);
         if self.error > bound {
-            writeln!(report, "{name} {dtype}: {:.3} ulp, stated {bound}, at {}", self.error, self.at)
+            writeln!(report, "{name}: {:.3} ulp, stated {bound}, at {}", self.error, self.at)
                 .expect("writing to a string");
         }
     }
@@ -222,118 +153,22 @@ fn f32_arguments(stride: usize) -> impl Iterator<Item = u32> {
 #[test]
 fn f32_errors() {
     let mut report = String::new();
-    for function in functions() {
-        let mut expansion = Expansion::unary(DType::F32, function.build);
-        let mut wide = Expansion::unary(DType::F64, function.build);
+    for function in FUNCTIONS.iter().filter(|function| function.arity() == 1) {
+        let library = circular().find(|(other, _)| other.name == function.name);
+        let mut expansion = Expansion::new(function, DType::F32);
+        let mut wide = Expansion::new(function, DType::F64);
         let mut worst = Worst::default();
         for bits in f32_arguments(100_003) {
             let x = f32::from_bits(bits);
             let got = expansion.run(u64::from(bits), 0);
-            let exact = if let Some(reference) = function.reference {
-                reference(f64::from(x))
-            } else {
-                wide.run(f64::from(x).to_bits(), 0)
+            let exact = match library {
+                Some((_, reference)) => reference(f64::from(x)),
+                None => wide.run(f64::from(x).to_bits(), 0),
             };
-            let floor = (function.floor)(f64::from(x));
-            worst.see(error(got, exact, 0.0, floor, DType::F32), || {
-                format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}")
-            });
+            let floor = function.floor.map_or(0.0, |floor| floor(f64::from(x)));
+            worst.see(error(got, exact, floor), || format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}"));
         }
-        worst.report(function.name, DType::F32, function.bound, &mut report);
-    }
-    assert!(report.is_empty(), "\n{report}");
-}
-
-#[test]
-fn f32_errors_of_two_arguments() {
-    let mut report = String::new();
-    for (name, build, bound, reference) in functions2() {
-        let mut expansion = Expansion::new(DType::F32, build);
-        let mut worst = Worst::default();
-        let mut see = |x: f32, y: f32| {
-            let got = expansion.run(Element::to_bits(x), Element::to_bits(y));
-            let exact = reference(f64::from(x), f64::from(y));
-            worst.see(error(got, exact, 0.0, 0.0, DType::F32), || {
-                format!(
-                    "{:#010x} = {x:e}, {:#010x} = {y:e}: {got:e}, not {exact:e}",
-                    x.to_bits(),
-                    y.to_bits()
-                )
-            });
-        };
-        let values: Vec<f32> =
-            SPECIAL.into_iter().chain([f32::NAN, 5.0, 16_777_216.0]).flat_map(|x| [x, -x]).collect();
-        for &x in &values {
-            for &y in &values {
-                see(x, y);
-            }
-        }
-        // A linear congruence walks all bit patterns; the second point of each pair is of moderate size,
-        // where powers are finite.
-        let mut state = 1u32;
-        let mut next = || {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            state
-        };
-        for _ in 0..20_000 {
-            let (a, b) = (next(), next());
-            see(f32::from_bits(a), f32::from_bits(b));
-            let unit = |bits: u32| (bits >> 8) as f32 / 16_777_216.0;
-            see(10.0 * unit(a), 40.0 * (unit(b) - 0.5));
-        }
-        worst.report(name, DType::F32, bound, &mut report);
-    }
-    assert!(report.is_empty(), "\n{report}");
-}
-
-/// What `f64_errors` knows about one function.
-struct Row {
-    name: &'static str,
-    expansion: Expansion,
-    bound: f64,
-    floor: fn(f64) -> f64,
-    worst: Worst,
-    points: usize,
-}
-
-#[test]
-fn f64_errors() {
-    let row = |name, expansion, bound, floor| Row {
-        name,
-        expansion,
-        bound,
-        floor,
-        worst: Worst::default(),
-        points: 0,
-    };
-    let mut rows: Vec<Row> = functions()
-        .into_iter()
-        .map(|f| row(f.name, Expansion::unary(DType::F64, f.build), f.bound, f.floor))
-        .collect();
-    for (name, build, bound, _) in functions2() {
-        let expansion = Expansion::new(DType::F64, build);
-        rows.push(row(name, expansion, bound, |_| 0.0));
-    }
-    for line in include_str!("f64.txt").lines() {
-        let (arguments, result) = line.split_once(" = ").expect("a result");
-        let mut words = arguments.split(' ');
-        let name = words.next().expect("a function");
-        let bits = |word: &str| u64::from_str_radix(word, 16).expect("bits");
-        let x = words.next().map(bits).expect("an argument");
-        let y = words.next().map_or(0, bits);
-        let (exact, rest) = result.split_once(' ').expect("a remainder");
-        let exact = f64::from_bits(bits(exact));
-        let rest = rest.parse::<f64>().expect("thousandths") / 1000.0;
-        let row = rows.iter_mut().find(|row| row.name == name).expect("a known function");
-        let got = row.expansion.run(x, y);
-        row.points += 1;
-        let error = error(got, exact, rest, (row.floor)(f64::from_bits(x)), DType::F64);
-        row.worst.see(error, || format!("{line}: {got:e}, not {exact:e}"));
-    }
-    let mut report = String::new();
-    for Row { name, bound, worst, points, .. } in &rows {
-        assert!(*points >= 40, "{name} has {points} stored points");
-        worst.report(name, DType::F64, *bound, &mut report);
+        worst.report(function, &mut report);
     }
     assert!(report.is_empty(), "\n{report}");
 }
@@ -377,39 +212,28 @@ fn expansions_are_vectors() {
         }
     };
     for dtype in [DType::F32, DType::F64] {
-        for f in functions() {
-            check(f.name, dtype, &Expansion::unary(dtype, f.build));
-        }
-        for (name, build, ..) in functions2() {
-            check(name, dtype, &Expansion::new(dtype, build));
+        for function in FUNCTIONS {
+            check(function.name, dtype, &Expansion::new(function, dtype));
         }
     }
-}
-
-/// The functions with a reduction.
-fn circular() -> Vec<Function> {
-    functions().into_iter().filter(|f| ["sin", "cos", "tan"].contains(&f.name)).collect()
 }
 
 /// From where the short reduction ends, of either sign, every exponent.
 #[test]
 fn f32_large_arguments() {
     let mut report = String::new();
-    for function in circular() {
-        let mut expansion = Expansion::unary(DType::F32, function.build);
-        let reference = function.reference.expect("a reference");
+    for (function, reference) in circular() {
+        let mut expansion = Expansion::new(function, DType::F32);
         let mut worst = Worst::default();
         for bits in (2_097_152f32.to_bits()..f32::INFINITY.to_bits()).step_by(15_013) {
             for bits in [bits, bits | 1 << 31] {
                 let x = f32::from_bits(bits);
                 let got = expansion.run(u64::from(bits), 0);
                 let exact = reference(f64::from(x));
-                worst.see(error(got, exact, 0.0, 0.0, DType::F32), || {
-                    format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}")
-                });
+                worst.see(error(got, exact, 0.0), || format!("{bits:#010x} = {x:e}: {got:e}, not {exact:e}"));
             }
         }
-        worst.report(function.name, DType::F32, function.bound, &mut report);
+        worst.report(function, &mut report);
     }
     assert!(report.is_empty(), "\n{report}");
 }
@@ -417,8 +241,8 @@ fn f32_large_arguments() {
 #[test]
 fn f32_hard_arguments() {
     let mut report = String::new();
-    for function in circular() {
-        let mut expansion = Expansion::unary(DType::F32, function.build);
+    for (function, _) in circular() {
+        let mut expansion = Expansion::new(function, DType::F32);
         let mut worst = Worst::default();
         let mut points = 0;
         for line in include_str!("f32.txt").lines() {
@@ -432,12 +256,12 @@ fn f32_hard_arguments() {
             let odd = name != "cos";
             for (bits, exact) in [(bits, exact), (bits | 1 << 31, if odd { -exact } else { exact })] {
                 let got = expansion.run(u64::from(bits), 0);
-                worst.see(error(got, exact, 0.0, 0.0, DType::F32), || format!("{line}: {got:e}"));
+                worst.see(error(got, exact, 0.0), || format!("{line}: {got:e}"));
             }
             points += 1;
         }
         assert!(points >= 20, "{} has {points} stored points", function.name);
-        worst.report(function.name, DType::F32, function.bound, &mut report);
+        worst.report(function, &mut report);
     }
     assert!(report.is_empty(), "\n{report}");
 }
@@ -445,14 +269,15 @@ fn f32_hard_arguments() {
 /// Only `f64` has an end before infinity, and says so.
 #[test]
 fn trigonometric_limits() {
-    for Function { name, build, .. } in circular() {
-        let mut wide = Expansion::unary(DType::F64, build);
+    for (function, _) in circular() {
+        let name = function.name;
+        let mut wide = Expansion::new(function, DType::F64);
         for x in [super::LIMIT_F64, 1e300, f64::INFINITY, f64::NAN] {
             assert!(wide.run(x.to_bits(), 0).is_nan(), "{name} of {x:e}");
             assert!(wide.run((-x).to_bits(), 0).is_nan(), "{name} of {:e}", -x);
         }
         assert!(!wide.run(super::LIMIT_F64.next_down().to_bits(), 0).is_nan());
-        let mut narrow = Expansion::unary(DType::F32, build);
+        let mut narrow = Expansion::new(function, DType::F32);
         let mut run = |x: f32| narrow.run(Element::to_bits(x), 0);
         for x in [f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)] {
             assert!(run(x).is_nan() && run(-x).is_nan(), "{name} of {x:e}");

@@ -155,12 +155,12 @@ impl Math<'_> {
         if self.pick(false, true) {
             return near;
         }
-        let FarReduced { k, turns } = self.trig_reduce_far(x);
+        let is_near = self.below(x, NEAR_F32);
+        let FarReduced { k, turns } = self.trig_reduce_far(is_near, x);
         let turn = self.split(TURN);
         let rest = self.mul(turns.lo, turn.hi);
         let rest = self.fma(turns.hi, turn.lo, rest);
         let r = self.fma(turns.hi, turn.hi, rest);
-        let is_near = self.below(x, NEAR_F32);
         Reduced { k: self.select(is_near, near.k, k), r: self.select(is_near, near.r, r) }
     }
 
@@ -178,11 +178,11 @@ impl Math<'_> {
         if self.pick(false, true) {
             return (near_k, near);
         }
-        let FarReduced { k, turns } = self.trig_reduce_far(x);
+        let is_near = self.below(x, NEAR_F32);
+        let FarReduced { k, turns } = self.trig_reduce_far(is_near, x);
         let turn = self.split(TURN);
         let r = self.product(turns, turn);
         let r = self.fast_two_sum(r.hi, r.lo);
-        let is_near = self.below(x, NEAR_F32);
         (self.select(is_near, near_k, k), self.select_pair(is_near, near, r))
     }
 
@@ -191,7 +191,10 @@ impl Math<'_> {
     /// `x` is an integer of 24 bits and a power of two. Of its products with the parts of `1/(2π)`, those before
     /// the four chosen are whole turns. Of the chosen ones, the first has less than 24 bits after the point; the
     /// second may have turns and more bits, so it is split; the third is a fraction, the last a correction.
-    fn trig_reduce_far(&mut self, x: Value) -> FarReduced {
+    fn trig_reduce_far(&mut self, is_near: Value, x: Value) -> FarReduced {
+        // The products of small numbers would be subnormal, which costs ten times the time.
+        let border = self.c(NEAR_F32);
+        let x = self.select(is_near, border, x);
         let parts = TURNS_F32.map(|(m, p)| self.c(f64::from(m) * 2f64.powi(SCALE_F32 - p)));
         let [first, second, third] = WHOLE_F32.map(|exponent| self.c(2f64.powi(exponent)));
         let below_second = self.lt(x, second);

@@ -37,10 +37,16 @@ pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
             }
             _ => None,
         },
-        (Prim::Floor(_) | Prim::Ceil(_), [x]) => match scene.definition(x) {
-            Some(Equation { prim: Prim::Floor(_) | Prim::Ceil(_), .. }) => same(x),
+        (Prim::Floor(_) | Prim::Ceil(_) | Prim::Round(_), [x]) => match scene.definition(x) {
+            Some(Equation { prim: Prim::Floor(_) | Prim::Ceil(_) | Prim::Round(_), .. }) => same(x),
             _ => None,
         },
+        (Prim::Not(_), [x]) => match scene.definition(x) {
+            Some(Equation { prim: Prim::Not(_), inputs, .. }) => same(&inputs[0]),
+            _ => None,
+        },
+        (Prim::And(_) | Prim::Or(_), [x, y]) if x == y => same(x),
+        (Prim::IntegerPow(power), [x]) if power.exponent == 1 => same(x),
         (Prim::Convert(_), [x]) => convert(scene, x),
         _ => None,
     }
@@ -125,6 +131,26 @@ mod tests {
                 %3: f32[2] = mul %0, 0.0:f32[2]
                 %4: f32[2] = sub %0, %0
                 return %1, %2, %3, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_changes_nothing_a_second_time() {
+        check(
+            simplify,
+            "(%0: f32[2], %1: i32[2]) -> (f32[2], f32[2], i32[2], i32[2])",
+            "%2: f32[2] = floor %0
+            %3: f32[2] = round[to_even=true] %2
+            %4: f32[2] = integer_pow[exponent=1] %0
+            %5: i32[2] = not %1
+            %6: i32[2] = not %5
+            %7: i32[2] = and %1, %1
+            return %3, %4, %6, %7",
+            expect![[r#"
+                %2: f32[2] = floor %0
+                %3: i32[2] = not %1
+                return %2, %0, %1, %1
             "#]],
         );
     }
