@@ -247,7 +247,7 @@ fn wrong_rules_are_named() {
         .sum())
     })(&x)
     .unwrap_err();
-    assert!(error.message().starts_with("`item()` asked for the value of Traced<f64[]>"), "{error}");
+    assert!(error.message().starts_with("`item()` asked for the value of a traced f64[]"), "{error}");
 }
 
 /// A Rust `if` on a value works in the function, outside `jit!`.

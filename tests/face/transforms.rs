@@ -283,6 +283,21 @@ mod work {
         assert_eq!([runs(|| g1(&x)), runs(|| g2(&x)), runs(|| g3(&x))], [10, 10, 10]);
     }
 
+    /// What was computed inside of a call is found again also where captured values come before it.
+    #[test]
+    fn a_jitted_chain_among_captured_values() {
+        let (x, s) = (Array::from([0.5f64, -0.25]), Array::from([1.5f64, 2.0]));
+        let outer = |f: fn(&Array) -> Array| {
+            let inner = |s: &Array| {
+                let y = s.sin();
+                grad(|x: &Array| (f(&(x * &y)) * s.exp() * f(x)).sum())(&x).sum()
+            };
+            crate::numbers(&grad(inner)(&s))
+        };
+        let (plain, jitted) = (outer(chain), outer(|x| jitted_chain(x)));
+        assert!(plain.iter().zip(&jitted).all(|(a, b)| (a - b).abs() <= 1e-14), "{plain:?} {jitted:?}");
+    }
+
     #[test]
     fn a_gradient_has_the_exponentials_of_its_function() {
         let graph = trace(|x: &Array| grad(chain)(x), &Array::from(0.5f64)).unwrap();
@@ -303,4 +318,20 @@ fn functions_that_fail_have_no_pullback() {
     let wrong = |x: &Array| -> Result<Array> { Ok(x + Array::zeros([3], F64)) };
     assert!(vjp(wrong, &x).is_err());
     assert!(linearize(wrong, &x).is_err());
+}
+
+#[test]
+fn a_tree_as_one_array_and_back() {
+    let p = (Array::from([[1.0f64, 2.0], [3.0, 4.0]]), vec![Array::from(5.0f64), Array::zeros([0], F64)]);
+    let (flat, unravel) = tree::ravel(&p);
+    assert_close(&flat, &[1.0, 2.0, 3.0, 4.0, 5.0], 0.0);
+    let loss = |p: &(Array, Vec<Array>)| (p.0.square().sum() * &p.1[0]).sin();
+    let by_tree = tree::ravel(&grad(loss)(&p)).0;
+    assert_close(&grad(|flat: &Array| loss(&unravel(flat)))(&flat), &numbers(&by_tree), 1e-13);
+    let h = hessian(|flat: &Array| loss(&unravel(flat)))(&flat);
+    assert_eq!(h.shape(), &[5, 5]);
+    assert_close(&h, &numbers(&h.t()), 1e-12);
+    let mixed = (Array::from(1.0f64), Array::from(1i32));
+    let error = trace(|x: &(Array, Array)| tree::ravel(x).0, &mixed).unwrap_err();
+    assert_eq!(error.message(), "`ravel` takes a tree of one element type, found f64 and `x.1` of i32[]");
 }
