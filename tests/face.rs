@@ -28,12 +28,16 @@ mod jit;
 mod memory;
 #[path = "errors/mod.rs"]
 mod mistakes;
+#[path = "oracle/mod.rs"]
+mod oracle;
 #[path = "face/primitives.rs"]
 mod primitives;
 #[path = "face/threads.rs"]
 mod threads;
 #[path = "face/tour.rs"]
 mod tour;
+#[path = "face/training.rs"]
+mod training;
 #[path = "face/transforms.rs"]
 mod transforms;
 
