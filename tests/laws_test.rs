@@ -137,7 +137,8 @@ impl Primitive for Liar {
     }
 
     fn batch(&self, cx: &mut Cx<'_>, _: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
-        Ok(vec![Batched::yes(self.apply(cx, &operands[0].atom, "batching")?)])
+        let law = if self.lies("nesting") { "nesting" } else { "batching" };
+        Ok(vec![Batched::yes(self.apply(cx, &operands[0].atom, law)?)])
     }
 
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {

@@ -9,6 +9,7 @@ mod batching;
 mod compiled;
 mod derivative;
 mod inputs;
+mod nesting;
 mod primal;
 mod rng;
 mod same;
@@ -42,12 +43,17 @@ pub struct Law {
 }
 
 /// All of them.
-pub const LAWS: [Law; 7] = [
+pub const LAWS: [Law; 8] = [
     Law { name: "types", statement: "the type rule gives the types of eval's results", check: types::check },
     Law { name: "text", statement: "the text of an equation reads back as the equation", check: text::check },
     Law { name: "derivative", statement: "jvp is the limit of differences", check: derivative::check },
     Law {
         name: "adjoint", statement: "⟨T u, v⟩ = ⟨u, Tᵀ v⟩ for T = linearize", check: adjoint::check
+    },
+    Law {
+        name: "nesting",
+        statement: "derivatives and batches nest in any order, and compile",
+        check: nesting::check,
     },
     Law { name: "batching", statement: "batching is a loop", check: batching::check },
     Law { name: "primal", statement: "jvp and linearize leave the value alone", check: primal::check },
