@@ -1,6 +1,6 @@
 //! Times, as ratios of two things in one run: alternating, medians, with the spread. Never a test.
 //!
-//! `cargo xtask bench [group …]`; groups: `dispatch`, `eager`, `kernels`, `compile`.
+//! `cargo xtask bench [group …]`; groups: `dispatch`, `eager`, `kernels`, `compile`, `staging`.
 
 #![allow(clippy::print_stdout, reason = "a program that prints a table")]
 
@@ -39,12 +39,19 @@ struct Row<'a> {
 
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let groups: [(&str, fn()); 4] =
-        [("dispatch", dispatch), ("eager", eager), ("kernels", kernels), ("compile", compile)];
+    let groups: [(&str, fn()); 5] = [
+        ("dispatch", dispatch),
+        ("eager", eager),
+        ("kernels", kernels),
+        ("compile", compile),
+        ("staging", staging),
+    ];
     for (name, group) in groups {
         if wanted.is_empty() || wanted.iter().any(|w| w == name) {
             println!("\n{name}");
-            println!("{:34} {:>12} {:>12} {:>8}  against", "", "median", "spread", "ratio");
+            if name != "staging" {
+                println!("{:34} {:>12} {:>12} {:>8}  against", "", "median", "spread", "ratio");
+            }
             group();
         }
     }
@@ -180,4 +187,30 @@ fn compile() {
             drop(black_box(f.call(&x)));
         }));
     }
+}
+
+/// Tracing a function and its gradient: time in equations, which is the same for each if the work is linear.
+fn staging() {
+    println!("{:34} {:>12} {:>12} {:>14}", "", "equations", "median", "per equation");
+    let w = Array::full([8, 8], 0.1, F32);
+    let x = Array::ones([4, 8], F32);
+    for layers in [25, 50, 100, 200] {
+        let f = |w: &Array| (0..layers).fold(x.clone(), |h, _| (h.dot(w) + 0.5).tanh()).sum();
+        staged(&format!("gradient of {layers} layers"), || trace(|w: &Array| grad(f)(w), &w));
+    }
+    let x = Array::from([0.5f32, 0.25]);
+    for length in [250, 500, 1000, 2000] {
+        let f = |x: &Array| {
+            (0..length).fold(x.clone(), |y, i| if i % 10 == 0 { y.sin() } else { y * 0.99 }).sum()
+        };
+        staged(&format!("gradient of {length} equations"), || trace(|x: &Array| grad(f)(x), &x));
+    }
+}
+
+fn staged(name: &str, mut run: impl FnMut() -> Result<tracewell::Graph>) {
+    let Ok(graph) = run() else { return println!("{name:34} failed") };
+    let count = graph.equations.len();
+    let mut times: Vec<f64> = (0..21).map(|_| sample(&mut || drop(black_box(run())), 1)).collect();
+    let time = median(&mut times);
+    println!("{name:34} {count:>12} {:>12} {:>14}", show(time), show(time / count as f64));
 }
