@@ -72,7 +72,9 @@ fn mistakes_name_a_way_out() {
     let message = |f: fn(&Array) -> Array| {
         let error =
             tracewell::jit(move |x: &Array| -> Result<Array> { Ok(f(x)) }).call(&Array::zeros([2], F32));
-        error.err().unwrap().to_string().lines().next().unwrap().to_owned()
+        let error = error.err().unwrap().to_string();
+        let told = |line: &&str| !line.contains("-->") && !line.contains("note:");
+        error.lines().filter(told).map(str::trim).collect::<Vec<_>>().join("; ")
     };
     let messages = [
         message(|x| x & 1),
@@ -84,12 +86,12 @@ fn mistakes_name_a_way_out() {
         message(|x| x.clamp(Array::zeros([3], F32), 1.0)),
     ];
     expect![[r#"
-        `and` expects integers or bools, found f32[2]; `.convert(I32)` first, or compare: `x.gt(0.0)`
-        `population_count` expects integers, found f32[2]; `.convert(I32)` first
-        `shift_left` expects integers, found f32[2]; `.convert(I32)` first
-        cannot bitcast f32[2] to f64: elements have 32 and 64 bits; `.convert` keeps the values instead
-        cannot bitcast f32[2] to bool: bools have no bits of their own; `.convert` instead
-        cannot raise i32[2] to the power -1; `.convert(F32)` first
-        cannot clamp f32[3] and f32[2] and ~f64[]: axis 0 is 3 and 2"#]]
+        `and` expects integers or bools, found f32[2]; help: `.convert(I32)` first, or compare: `x.gt(0.0)`
+        `population_count` expects integers, found f32[2]; help: `.convert(I32)` first
+        `shift_left` expects integers, found f32[2]; help: `.convert(I32)` first
+        cannot bitcast f32[2] to f64: elements have 32 and 64 bits; help: `.convert` keeps the values instead
+        cannot bitcast f32[2] to bool: bools have no bits of their own; help: `.convert` instead
+        cannot raise i32[2] to the power -1; help: `.convert(F32)` first
+        cannot clamp f32[3] and f32[2] and f64[]: axis 0 is 3 and 2; help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]]
     .assert_eq(&messages.join("\n"));
 }

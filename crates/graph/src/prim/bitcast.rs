@@ -26,17 +26,19 @@ impl Primitive for Bitcast {
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         arity("bitcast", inputs, 1)?;
         let (from, to) = (inputs[0].dtype, self.dtype);
-        let error = |why: &str| {
-            Err(TypeError::new("bitcast", format!("cannot bitcast {} to {to}: {why}", inputs[0])))
+        let error = |why: &str, help: &str| {
+            let message = format!("cannot bitcast {} to {to}: {why}", inputs[0]);
+            Err(TypeError::new("bitcast", message).help(help))
         };
         if from.is_bool() || to.is_bool() {
-            return error("bools have no bits of their own; `.convert` instead");
+            return error("bools have no bits of their own", "`.convert` instead");
         }
         if from.size() != to.size() {
             let (from, to) = (8 * from.size(), 8 * to.size());
-            return error(&format!(
-                "elements have {from} and {to} bits; `.convert` keeps the values instead"
-            ));
+            return error(
+                &format!("elements have {from} and {to} bits"),
+                "`.convert` keeps the values instead",
+            );
         }
         Ok(vec![ArrayType { dtype: to, shape: inputs[0].shape.clone(), weak: false }])
     }

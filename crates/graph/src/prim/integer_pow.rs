@@ -30,8 +30,8 @@ impl Primitive for IntegerPow {
         let ty = same_type("integer_pow", Domain::Number, inputs)?;
         if self.exponent < 0 && !ty.dtype.is_float() {
             let power = self.exponent;
-            let message = format!("cannot raise {ty} to the power {power}; `.convert(F32)` first");
-            return Err(TypeError::new("integer_pow", message));
+            let message = format!("cannot raise {ty} to the power {power}");
+            return Err(TypeError::new("integer_pow", message).help("`.convert(F32)` first"));
         }
         Ok(vec![ty])
     }
