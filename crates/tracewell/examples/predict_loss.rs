@@ -25,7 +25,7 @@ fn loss(params: &Params, inputs: &Array, targets: &Array) -> Array {
 
 fn main() -> Result<()> {
     let inputs = Array::linspace(-1.0, 1.0, 24, F32).reshape([8, 3]);
-    let targets = inputs.prod_axes(&[1]).expand(1);
+    let targets = ((2.0 * &inputs).sin().sum_axes(&[1]) / 2.0).expand(1);
     let weights = |shape: [usize; 2]| Array::linspace(-0.5, 0.6, shape[0] * shape[1], F32).reshape(shape);
     let mut params: Params =
         vec![(weights([3, 5]), Array::zeros([5], F32)), (weights([5, 1]), Array::zeros([1], F32))];
