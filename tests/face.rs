@@ -8,6 +8,10 @@ mod abort;
 mod arrays;
 #[path = "face/cache.rs"]
 mod cache;
+#[path = "face/closures.rs"]
+mod closures;
+#[path = "face/concrete.rs"]
+mod concrete;
 #[path = "face/donation.rs"]
 mod donation;
 #[path = "face/elementwise.rs"]
@@ -20,12 +24,18 @@ mod events;
 mod indexing;
 #[path = "face/jit.rs"]
 mod jit;
+#[path = "face/leaks.rs"]
+mod leaks;
 #[path = "face/memory.rs"]
 mod memory;
+#[path = "face/misses.rs"]
+mod misses;
 #[path = "errors/mod.rs"]
 mod mistakes;
 #[path = "face/primitives.rs"]
 mod primitives;
+#[path = "face/purity.rs"]
+mod purity;
 #[path = "face/threads.rs"]
 mod threads;
 #[path = "face/tour.rs"]
@@ -46,6 +56,24 @@ fn assert_close(found: &tracewell::Array, expected: &[f64], tolerance: f64) {
     for (x, y) in found.iter().zip(expected) {
         assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{found:?} against {expected:?}");
     }
+}
+
+/// The text with every `file:line:column` of a test as `here`.
+fn without_lines(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(".rs:") {
+        let before = &rest[..at];
+        let start = before.rfind([' ', '(']).map_or(0, |i| i + 1);
+        out.push_str(&before[..start]);
+        out.push_str("here");
+        let tail = &rest[at + ".rs:".len()..];
+        let end = tail.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(tail.len());
+        // A colon that ends the place is not part of it.
+        let end = end - (tail[..end].len() - tail[..end].trim_end_matches(':').len());
+        rest = &tail[end..];
+    }
+    out + rest
 }
 
 /// Runs one test again in a process of its own, where the environment variable is set.

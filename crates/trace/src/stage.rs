@@ -6,6 +6,7 @@ use tracewell_graph::{ArrayType, Atom, Graph, Location};
 use crate::api::Api;
 use crate::error::Error;
 use crate::frame::Frame;
+use crate::leak::Made;
 use crate::observe::{Event, is_observed, notify};
 use crate::value::Value;
 
@@ -31,6 +32,8 @@ pub struct Staged {
     pub values: Vec<Option<Tensor>>,
     /// Whether a value was asked for that the graph does not determine: the graph must not be cached.
     pub asked: bool,
+    /// The tracers made on the way, where that was watched.
+    pub made: Option<Made>,
 }
 
 /// Runs `function` on tracers for the arguments; the values it returns become the graph's outputs.
@@ -60,6 +63,10 @@ pub fn stage(
     drop(open);
     let mut recording = frame.recording();
     let recording = std::mem::take(&mut *recording);
+    let mut made = frame.take_made();
+    if let Some(made) = &mut made {
+        made.arguments = recording.arguments.clone();
+    }
     let captured_vars: Vec<_> = recording.captured.iter().map(|(_, var)| *var).collect();
     let argument_vars = recording.arguments.iter().map(|(var, _)| *var);
     let order: Vec<_> = captured_vars.into_iter().chain(argument_vars).collect();
@@ -76,7 +83,7 @@ pub fn stage(
     let graph = recording.builder.finish_with_inputs(graph_name, &order, outputs);
     debug_assert_eq!(values.len(), graph.types.len());
     let captured = recording.captured.into_iter().map(|(t, _)| Value::Traced(t)).collect();
-    Ok(Staged { graph, captured, values, asked: frame.was_asked() })
+    Ok(Staged { graph, captured, values, asked: frame.was_asked(), made })
 }
 
 /// Tells observers that a function failed, by an error or by a panic.

@@ -24,6 +24,7 @@
 
 mod array;
 mod cache;
+mod checks;
 mod config;
 mod executable;
 mod executor;
@@ -38,6 +39,7 @@ mod transform;
 pub mod tree;
 
 pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
+pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
@@ -63,8 +65,9 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, grad, hessian, hvp, jacfwd, jacrev,
-        jit, jitted, jvp, linearize, lower, s, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
+        CacheMiss, DType, Error, Jit, Lowered, Outcome, Result, Shape, Static, Tree, checking_leaks,
+        checking_purity, explain_cache_misses, grad, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp,
+        linearize, lower, s, stop_gradient, trace, value_and_grad, vjp, vmap, vmap_axes,
     };
 }
 
