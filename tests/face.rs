@@ -10,6 +10,10 @@ mod arrays;
 mod cache;
 #[path = "face/checkpoint.rs"]
 mod checkpoint;
+#[path = "face/closures.rs"]
+mod closures;
+#[path = "face/concrete.rs"]
+mod concrete;
 #[path = "face/custom.rs"]
 mod custom;
 #[path = "face/donation.rs"]
@@ -24,14 +28,20 @@ mod events;
 mod indexing;
 #[path = "face/jit.rs"]
 mod jit;
+#[path = "face/leaks.rs"]
+mod leaks;
 #[path = "face/memory.rs"]
 mod memory;
+#[path = "face/misses.rs"]
+mod misses;
 #[path = "errors/mod.rs"]
 mod mistakes;
 #[path = "oracle/mod.rs"]
 mod oracle;
 #[path = "face/primitives.rs"]
 mod primitives;
+#[path = "face/purity.rs"]
+mod purity;
 #[path = "face/threads.rs"]
 mod threads;
 #[path = "face/tour.rs"]
@@ -54,6 +64,24 @@ fn assert_close(found: &tracewell::Array, expected: &[f64], tolerance: f64) {
     for (x, y) in found.iter().zip(expected) {
         assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{found:?} against {expected:?}");
     }
+}
+
+/// The text with every `file:line:column` of a test as `here`.
+fn without_lines(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(".rs:") {
+        let before = &rest[..at];
+        let start = before.rfind([' ', '(']).map_or(0, |i| i + 1);
+        out.push_str(&before[..start]);
+        out.push_str("here");
+        let tail = &rest[at + ".rs:".len()..];
+        let end = tail.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(tail.len());
+        // A colon that ends the place is not part of it.
+        let end = end - (tail[..end].len() - tail[..end].trim_end_matches(':').len());
+        rest = &tail[end..];
+    }
+    out + rest
 }
 
 /// Runs one test again in a process of its own, where the environment variable is set.

@@ -21,6 +21,7 @@ mod donated_reference;
 mod dot_scalar;
 mod dot_sizes;
 mod elements_in_jit;
+mod escaped_tracer;
 mod file_dtype;
 mod file_missing;
 mod file_not_npy;
@@ -31,6 +32,8 @@ mod hessian_of_vector;
 mod huge_array;
 mod huge_result;
 mod if_on_an_array;
+mod impure_constant;
+mod impure_function;
 mod item_of_many;
 mod item_type;
 mod leaked_tracer;
@@ -146,6 +149,9 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(elements_in_jit),
             runs!(constant_in_jit),
             runs!(leaked_tracer),
+            runs!(escaped_tracer),
+            runs!(impure_function),
+            runs!(impure_constant),
             runs!(recursion),
         ],
     ),

@@ -6,23 +6,8 @@ use expect_test::{Expect, expect};
 use tracewell::prelude::*;
 use tracewell::primitive::{bind, bind_all};
 
+use crate::without_lines;
 use steps::Steps;
-
-/// The text with every `file:line:column` of this file as `here`.
-fn without_lines(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find("errors.rs:") {
-        let before = &rest[..at];
-        let start = before.rfind([' ', '(']).map_or(0, |i| i + 1);
-        out.push_str(&before[..start]);
-        out.push_str("here");
-        let tail = &rest[at + "errors.rs:".len()..];
-        let end = tail.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(tail.len());
-        rest = &tail[end..];
-    }
-    out + rest
-}
 
 #[track_caller]
 fn check<R>(f: impl Fn(&Array) -> Result<R>, x: Array, expected: Expect)
@@ -216,7 +201,7 @@ fn rules_of_a_users_primitive_that_do_not_fit_together() {
         expect![[r#"
             cannot compile `test::steps`, a primitive of your own: its rules do not fit together
               --> here, while tracing a closure (here) for jit
-              note: cannot lower `test::steps` of here `test::steps`: its lowering gives (f32[2]), its type rule (f32[2], f32[2])
+              note: cannot lower `test::steps` of here: `test::steps`: its lowering gives (f32[2]), its type rule (f32[2], f32[2])
               help: `lower` gives what computes the results that `type_rule` promises"#]],
     );
 }

@@ -109,10 +109,15 @@ fn structure(shape: &Shape) -> TokenStream {
 }
 
 fn describe(shape: &Shape) -> TokenStream {
+    let Shape { private, .. } = shape;
     match_self(shape, |(_, variant)| {
-        let fields = trees(variant).map(|field| {
+        let fields = variant.fields.iter().map(|field| {
             let name = field.name();
-            let call = call(shape, field, quote!(describe), quote!(__path, __leaf));
+            let Field { ty, binding, .. } = field;
+            let call = match field.is_static {
+                true => quote!(<#ty as #private::Static>::describe(#binding, __path);),
+                false => call(shape, field, quote!(describe), quote!(__path, __leaf)),
+            };
             quote!(__path.field(#name, |__path| { #call });)
         });
         let fields = quote!(#(#fields)*);
@@ -232,6 +237,9 @@ mod tests {
                             __path.variant("Pair", |__path| {
                                 __path.field("left", |__path| {
                                     <Box<Node<T>> as ::tracewell::__private::Tree>::describe(__field0, __path, __leaf);
+                                });
+                                __path.field("rank", |__path| {
+                                    <usize as ::tracewell::__private::Static>::describe(__field1, __path);
                                 });
                             });
                         }

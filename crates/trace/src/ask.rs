@@ -7,7 +7,8 @@ use tracewell_graph::{ArrayType, Location, Var};
 
 use crate::api::Api;
 use crate::error::{Error, ErrorKind};
-use crate::frame::{Frame, current, leaked};
+use crate::frame::{Frame, current};
+use crate::leak::leaked;
 use crate::observe::{Event, notify};
 use crate::value::{Tracer, Value};
 

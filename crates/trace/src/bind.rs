@@ -8,7 +8,8 @@ use tracewell_graph::{ArrayType, Location, Prim, TypeError};
 
 use crate::error::{Error, ErrorKind};
 use crate::executor::executor;
-use crate::frame::{Frame, current, leaked};
+use crate::frame::{Frame, current};
+use crate::leak::leaked;
 use crate::observe::{Event, is_observed, notify};
 use crate::stage::Finer;
 use crate::value::{Tracer, Value};

@@ -19,6 +19,8 @@ pub enum ErrorKind {
     AbstractValue,
     /// A tracer was used after its trace had ended.
     LeakedTracer,
+    /// A jitted function that is another one each time it is traced.
+    Impure,
     /// Trees of different structure.
     Structure,
     /// A derivative was asked of something that has none.

@@ -7,14 +7,15 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Atom, GraphBuilder, Location, Prim, Var};
 
 use crate::api::Api;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
+use crate::leak::{Made, WATCH_TRACERS, foreign, leaked};
 use crate::stage::Finer;
 use crate::value::{Tracer, Value};
 
@@ -31,6 +32,8 @@ pub struct Frame {
     closed: AtomicBool,
     asked: AtomicBool,
     recording: Mutex<Recording>,
+    /// The tracers made in it, where that is watched.
+    made: Option<Mutex<Made>>,
 }
 
 #[derive(Default)]
@@ -94,6 +97,7 @@ impl Frame {
                 closed: AtomicBool::new(false),
                 asked: AtomicBool::new(false),
                 recording: Mutex::default(),
+                made: WATCH_TRACERS.is_on().then(Mutex::default),
             });
             stack.push(frame.clone());
             Open(frame)
@@ -102,7 +106,7 @@ impl Frame {
 
     pub(crate) fn recording(&self) -> MutexGuard<'_, Recording> {
         // A panic while the lock is held leaves a recording that is dropped with its frame.
-        self.recording.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A number of its own, larger than that of every frame opened before.
@@ -182,7 +186,21 @@ impl Frame {
         recording.arguments.push((var, name));
         recording.set_value(var, value.clone());
         drop(recording);
-        Tracer::new(self.clone(), var, ty, value, self.location.clone())
+        self.watched(Tracer::new(self.clone(), var, ty, value, self.location.clone()))
+    }
+
+    /// The tracer, remembered where that is wanted.
+    fn watched(&self, tracer: Tracer) -> Tracer {
+        if let Some(made) = &self.made {
+            made.lock().unwrap_or_else(PoisonError::into_inner).tracers.push(tracer.downgrade());
+        }
+        tracer
+    }
+
+    /// The tracers made in it, where that was watched; from now on they are no longer.
+    pub(crate) fn take_made(&self) -> Option<Made> {
+        let made = self.made.as_ref()?;
+        Some(std::mem::take(&mut *made.lock().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// The operand by which this frame's graph refers to a value.
@@ -237,7 +255,7 @@ impl Frame {
             let Atom::Var(var) = atom else { unreachable!("equations define variables") };
             let value = values.as_mut().and_then(Iterator::next);
             recording.set_value(*var, value.clone());
-            tracers.push(Tracer::new(self.clone(), *var, ty.clone(), value, made.clone()));
+            tracers.push(self.watched(Tracer::new(self.clone(), *var, ty.clone(), value, made.clone())));
         }
         tracers
     }
@@ -270,32 +288,6 @@ impl Recording {
         self.constants.insert(key, (atom.clone(), tensor.clone()));
         atom
     }
-}
-
-/// The error for a tracer used after its trace.
-pub(crate) fn leaked(tracer: &Tracer) -> Error {
-    let message = format!("a traced {} was used after its trace had ended", tracer.ty());
-    Error::new(ErrorKind::LeakedTracer, message)
-        .note(origin(tracer))
-        .help("return the array from the traced function instead of storing it outside")
-}
-
-/// The error for a tracer of a trace that is going on elsewhere.
-fn foreign(tracer: &Tracer, here: &Frame) -> Error {
-    let message = format!("a traced {} was used in {}, another trace", tracer.ty(), here.describe());
-    Error::new(ErrorKind::LeakedTracer, message)
-        .note(origin(tracer))
-        .help("give it to the other function as an argument")
-}
-
-/// Where a tracer was made, and in which trace.
-fn origin(tracer: &Tracer) -> String {
-    let frame = tracer.frame();
-    let (function, api) = (frame.describe(), frame.api().name());
-    if tracer.made() == frame.location() {
-        return format!("it is an argument of {function}, which was traced for {api}");
-    }
-    format!("it was made at {}, while tracing {function} for {api}", tracer.made())
 }
 
 impl fmt::Debug for Frame {

@@ -6,6 +6,7 @@ use tracewell_graph::{ArrayType, Atom, Graph, Location, Prim, Var};
 use crate::api::Api;
 use crate::error::Error;
 use crate::frame::Frame;
+use crate::leak::Made;
 use crate::observe::{Event, is_observed, notify};
 use crate::value::Value;
 
@@ -33,6 +34,8 @@ pub struct Staged {
     pub finer: Vec<Finer>,
     /// Whether a value was asked for that the graph does not determine: the graph must not be cached.
     pub asked: bool,
+    /// The tracers made on the way, where that was watched.
+    pub made: Option<Made>,
 }
 
 /// A primitive that was run in the place of an equation: its first results are those of the equation.
@@ -73,6 +76,10 @@ pub fn stage(
     drop(open);
     let mut recording = frame.recording();
     let recording = std::mem::take(&mut *recording);
+    let mut made = frame.take_made();
+    if let Some(made) = &mut made {
+        made.arguments = recording.arguments.clone();
+    }
     let captured_vars: Vec<_> = recording.captured.iter().map(|(_, var)| *var).collect();
     let argument_vars = recording.arguments.iter().map(|(var, _)| *var);
     let order: Vec<_> = captured_vars.into_iter().chain(argument_vars).collect();
@@ -94,7 +101,7 @@ pub fn stage(
     let graph = recording.builder.finish_with_inputs(graph_name, &order, outputs);
     debug_assert_eq!(values.len(), graph.types.len());
     let captured = recording.captured.into_iter().map(|(t, _)| Value::Traced(t)).collect();
-    Ok(Staged { graph, captured, values, finer, asked: frame.was_asked() })
+    Ok(Staged { graph, captured, values, finer, asked: frame.was_asked(), made })
 }
 
 /// Tells observers that a function failed, by an error or by a panic.

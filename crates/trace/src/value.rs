@@ -1,7 +1,7 @@
 //! What a user's array is made of: known data, one literal repeated, or a value of a trace.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Location, Splat, Var};
@@ -22,6 +22,23 @@ pub enum Value {
 /// A value of a trace: abstract if only its type is known, concrete if its data is too.
 #[derive(Clone)]
 pub struct Tracer(Arc<Inner>);
+
+/// A tracer that others may keep alive.
+#[derive(Clone)]
+pub(crate) struct WeakTracer(Weak<Inner>);
+
+impl WeakTracer {
+    /// The tracer, if it is still alive.
+    pub(crate) fn upgrade(&self) -> Option<Tracer> {
+        self.0.upgrade().map(Tracer)
+    }
+}
+
+impl fmt::Debug for WeakTracer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.upgrade())
+    }
+}
 
 struct Inner {
     frame: Arc<Frame>,
@@ -141,5 +158,20 @@ impl Tracer {
     /// Whether both are the same value of the same trace.
     pub(crate) fn is_same(&self, other: &Tracer) -> bool {
         Arc::ptr_eq(self.frame(), other.frame()) && self.var() == other.var()
+    }
+
+    /// The tracer without keeping it alive.
+    pub(crate) fn downgrade(&self) -> WeakTracer {
+        WeakTracer(Arc::downgrade(&self.0))
+    }
+
+    /// How many refer to it.
+    pub(crate) fn references(&self) -> usize {
+        Arc::strong_count(&self.0)
+    }
+
+    /// The same for all that refer to it, and for no other while it is alive.
+    pub(crate) fn address(&self) -> usize {
+        Arc::as_ptr(&self.0) as usize
     }
 }

@@ -73,6 +73,14 @@ impl<K: Eq + Hash + Clone, V: Clone> ByteCache<K, V> {
         });
     }
 
+    /// The entries that satisfy a condition, the last used first.
+    pub(crate) fn find_all(&self, which: impl Fn(&V) -> bool) -> Vec<(K, V)> {
+        let found = self.entries.iter().filter(|(_, entry)| which(&entry.value));
+        let mut found: Vec<(&K, &Entry<V>)> = found.collect();
+        found.sort_unstable_by_key(|(_, entry)| std::cmp::Reverse(entry.used));
+        found.into_iter().map(|(key, entry)| (key.clone(), entry.value.clone())).collect()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -98,6 +106,14 @@ mod tests {
         assert_eq!(cache.get(&10), Some(10), "just added");
         assert_eq!(cache.get(&1), None, "the oldest");
         assert!(cache.bytes() <= 100 && cache.bytes() == cache.len() * 10);
+    }
+
+    #[test]
+    fn entries_are_found_the_last_used_first() {
+        let mut cache = ByteCache::new(100);
+        (0..4).for_each(|i| assert!(!cache.insert(i, i, 1)));
+        cache.get(&0);
+        assert_eq!(cache.find_all(|i| *i < 3), [(0, 0), (2, 2), (1, 1)]);
     }
 
     #[test]

@@ -61,6 +61,11 @@ impl Key {
         self.object == id
     }
 
+    /// Whether both belong to the same closure object, or both to a function of the program.
+    pub(crate) fn is_like(&self, other: &Key) -> bool {
+        self.object == other.object
+    }
+
     /// Memory it holds beyond itself.
     pub(crate) fn bytes(&self) -> usize {
         self.types.len() * size_of::<TypeId>() + self.words.len() * 8

@@ -24,6 +24,7 @@
 
 mod array;
 mod cache;
+mod checks;
 mod config;
 mod executable;
 mod executor;
@@ -38,6 +39,7 @@ mod transform;
 pub mod tree;
 
 pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
+pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
@@ -65,10 +67,11 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checkpoint,
-        checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape, grad, grad_aux, hessian, hvp,
-        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, print_saved_residuals, s, saved_residuals,
-        stop_gradient, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
+        CacheMiss, DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checking_leaks,
+        checking_purity, checkpoint, checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape,
+        explain_cache_misses, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize,
+        lower, print_saved_residuals, s, saved_residuals, stop_gradient, trace, value_and_grad,
+        value_and_grad_aux, vjp, vmap, vmap_axes,
     };
 }
 

@@ -25,6 +25,11 @@ impl Function {
         Function { api, name: function_name(std::any::type_name::<F>()), location, called: None }
     }
 
+    /// Whether both are defined at the same place, under the same name.
+    pub(crate) fn is_same(&self, other: &Function) -> bool {
+        self.location == other.location && self.name == other.name
+    }
+
     /// What an API that is made of another gives to it: a closure of ours, at the user's line.
     pub(crate) fn within(&self, api: Api) -> Function {
         Function { api, name: None, ..self.clone() }
@@ -112,7 +117,12 @@ pub(crate) fn stage_with<R: Outcome>(
     });
     match (result, staged) {
         (Some(Err(theirs)), _) => Err(Failure::Theirs(theirs)),
-        (Some(Ok(result)), Ok(staged)) => Ok(Traced { staged, result }),
+        (Some(Ok(result)), Ok(staged)) => {
+            if let Some(made) = &staged.made {
+                made.check(leaves(&result).into_iter().map(Array::value))?;
+            }
+            Ok(Traced { staged, result })
+        }
         (_, Err(error)) => Err(Failure::Ours(error)),
         (None, Ok(_)) => Err(Failure::Ours(Error::bug("the traced function did not run"))),
     }

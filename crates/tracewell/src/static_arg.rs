@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use crate::key::Key;
+use crate::tree::Path;
 
 /// A Rust value that a trace may depend on. Floats are compared by their bits.
 #[diagnostic::on_unimplemented(
@@ -13,6 +14,11 @@ use crate::key::Key;
 pub trait Static: Clone + Debug + Send + Sync + 'static {
     /// Adds the value to a key: unequal values must differ.
     fn key(&self, key: &mut Key);
+
+    /// Tells what the value is, where people want to know.
+    fn describe(&self, path: &mut Path) {
+        path.constant(self);
+    }
 }
 
 macro_rules! by_bits {

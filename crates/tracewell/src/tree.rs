@@ -53,12 +53,33 @@ pub trait Tree: Sized + Send + Sync + 'static {
 
 /// Where a leaf is in a tree: `layers[0].w`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Path(String);
+pub struct Path {
+    text: String,
+    /// The static values on the way, with their paths, where they are wanted.
+    statics: Option<Vec<(String, String)>>,
+}
 
 impl Path {
     /// A path that starts with a name.
     pub fn new(root: &str) -> Path {
-        Path(root.to_string())
+        Path { text: root.to_string(), statics: None }
+    }
+
+    /// One that collects the static values of a tree as it is described.
+    pub(crate) fn with_statics(root: &str) -> Path {
+        Path { statics: Some(Vec::new()), ..Path::new(root) }
+    }
+
+    /// The static values found, with their paths.
+    pub(crate) fn into_statics(self) -> Vec<(String, String)> {
+        self.statics.unwrap_or_default()
+    }
+
+    /// At a static value, of which people may want to know.
+    pub fn constant(&mut self, value: &dyn std::fmt::Debug) {
+        if let Some(statics) = &mut self.statics {
+            statics.push((self.text.clone(), brief(value)));
+        }
     }
 
     /// Inside a field.
@@ -77,15 +98,33 @@ impl Path {
     }
 
     fn within(&mut self, step: &str, inside: impl FnOnce(&mut Path)) {
-        let len = self.0.len();
-        self.0.push_str(step);
+        let len = self.text.len();
+        self.text.push_str(step);
         inside(self);
-        self.0.truncate(len);
+        self.text.truncate(len);
     }
 
     /// The path as text.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
+    }
+}
+
+/// A value as people write it, cut where it is long.
+pub(crate) fn brief(value: &dyn std::fmt::Debug) -> String {
+    /// Stops the writer when there is enough.
+    struct Cut(String);
+    impl std::fmt::Write for Cut {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.push_str(text);
+            if self.0.len() > LONGEST { Err(std::fmt::Error) } else { Ok(()) }
+        }
+    }
+    const LONGEST: usize = 100;
+    let mut cut = Cut(String::new());
+    match std::fmt::write(&mut cut, format_args!("{value:?}")) {
+        Ok(()) => cut.0,
+        Err(_) => cut.0.chars().take(LONGEST).collect::<String>() + " …",
     }
 }
 

@@ -27,7 +27,7 @@ mod write;
 pub use error::ReadError;
 pub use read::{MAX_DEPTH, NoCustom, Resolve, read, read_all, read_unchecked};
 pub use tensor::{read_tensors, write_tensor};
-pub use write::{Line, Place, write, write_with_locations};
+pub use write::{Line, Place, write, write_line, write_with_locations};
 pub(crate) use write::{Notes, write_with_notes};
 
 #[cfg(test)]

@@ -342,3 +342,17 @@ fn parameters_are_found_by_name() {
     let text = "func @f(%0: f32[]) -> (f32[2]) { %1: f32[2] = broadcast[axes=[], shape=[2]] %0 return %1 }";
     assert!(write(&read_text(text).unwrap()).contains("broadcast[shape=[2], axes=[]]"));
 }
+
+#[test]
+fn one_line_of_a_graph() {
+    let graph = read_text(LOSS).unwrap();
+    let lines = [Line::Signature, Line::Equation(1), Line::Equation(5), Line::Equation(99), Line::Return];
+    let lines: Vec<String> = lines.into_iter().map(|line| write_line(&graph, line)).collect();
+    expect![[r#"
+        func @loss(%0: f32[2,3], %1: ~f32[])
+        %3: f32[2,3] = mul %0, 2.0:f32[2,3]
+        %7: f32[2] = call[graph=func @"g h"(%0: f32[2,3]) -> (f32[2]) {
+
+        return %7, nan:0xffc00000:f32[2,3]"#]]
+    .assert_eq(&lines.join("\n"));
+}

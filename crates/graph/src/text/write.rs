@@ -24,6 +24,26 @@ pub fn write_with_locations(graph: &Graph) -> String {
     text(graph, Style { locations: true, shown: usize::MAX }, &Notes::new())
 }
 
+/// One line of a graph for people, without source locations. Of an equation with graphs in it, the first line.
+pub fn write_line(graph: &Graph, line: Line) -> String {
+    let text = match line {
+        Line::Signature => {
+            format!("func @{}({})", name(&graph.name), list(&graph.inputs, |&var| definition(graph, var)))
+        }
+        Line::Return => format!("return {}", list(&graph.outputs, atom_text)),
+        Line::Equation(number) => {
+            let style = Style { locations: false, shown: SHOWN_ELEMENTS };
+            let notes = Notes::new();
+            let mut writer = Writer { out: String::new(), indent: 0, path: Vec::new(), style, notes: &notes };
+            if let Some(equation) = graph.equations.get(number) {
+                writer.equation(graph, number, equation);
+            }
+            writer.out
+        }
+    };
+    text.lines().next().unwrap_or_default().to_string()
+}
+
 /// The text of a graph for people, each note as a comment under its line.
 pub(crate) fn write_with_notes(graph: &Graph, notes: &Notes) -> String {
     text(graph, Style { locations: true, shown: SHOWN_ELEMENTS }, notes)

@@ -157,8 +157,15 @@ fn record(index: usize, parameter: &Parameter) -> TokenStream {
 
 /// Binds the author's pattern to the value inside the trace.
 fn enter(index: usize, parameter: &Parameter) -> TokenStream {
-    let Parameter { cfgs, lints, outer, pattern, ty, passing, .. } = parameter;
+    let Parameter { cfgs, lints, name, outer, pattern, ty, passing, .. } = parameter;
     let mixed = Span::mixed_site();
+    // The trace remembers what it was made for.
+    let constant = |value: TokenStream| {
+        let value = place(value, ty);
+        let call =
+            call(quote!(__tracewell::Inside::constant), ty, quote_spanned!(mixed=> __inside, #name, #value));
+        quote!(#(#cfgs)* #call;)
+    };
     let owned = |value: TokenStream| {
         let value = place(value, ty);
         call(quote!(__tracewell::Inside::owned), ty, quote_spanned!(mixed=> __inside, #value))
@@ -183,10 +190,17 @@ fn enter(index: usize, parameter: &Parameter) -> TokenStream {
             }
         }
         Passing::StaticValue => {
+            let constant = constant(quote!(&#outer));
             let value = call_method(quote!(::core::clone::Clone), quote!(clone), ty, quote!(&#outer));
-            quote!(#(#cfgs)* #(#lints)* let #pattern = #value;)
+            quote!(#constant #(#cfgs)* #(#lints)* let #pattern = #value;)
         }
-        Passing::StaticReference { .. } => quote!(#(#cfgs)* #(#lints)* let #pattern = #outer;),
+        Passing::StaticReference { is_unsized } => {
+            let constant = match is_unsized {
+                true => constant(quote!(&::std::borrow::ToOwned::to_owned(#outer))),
+                false => constant(quote!(#outer)),
+            };
+            quote!(#constant #(#cfgs)* #(#lints)* let #pattern = #outer;)
+        }
     }
 }
 
@@ -341,7 +355,10 @@ mod tests {
                     let b = <[T] as __tracewell::TreeRef>::lend(&__lender1);
                     let (c, d) = __tracewell::Inside::owned(__inside, ::core::convert::identity(&__arg2));
                     let e = __tracewell::Inside::owned(__inside, ::core::convert::identity(&e));
+                    __tracewell::Inside::constant(__inside, "g", ::core::convert::identity(&g));
                     let g = <bool as ::core::clone::Clone>::clone(&g);
+                    __tracewell::Inside::constant(__inside, "h",
+                        ::core::convert::identity(&::std::borrow::ToOwned::to_owned(h)));
                     let h = h;
                     body
                 })

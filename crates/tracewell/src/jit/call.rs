@@ -14,15 +14,17 @@ use tracewell_trace::{
 
 use super::entry::{self, Entry};
 use super::lower;
+use super::signature::Signature;
 use super::turn::{self, Turn};
 use crate::array::Array;
+use crate::checks::{self, CHECK_PURITY, RETRACE, Seen};
 use crate::executable::run;
 use crate::key::Key;
 use crate::outcome::Outcome;
 use crate::pipeline::Settings;
 use crate::staging::{Failure, Function, Traced, enter, refill, stage_with};
 use crate::static_arg::Static;
-use crate::tree::{Tree, TreeRef, paths};
+use crate::tree::{Tree, TreeRef};
 
 /// Where a jitted function is defined.
 #[derive(Debug)]
@@ -152,7 +154,7 @@ impl<'a> Call<'a> {
         self.key.node::<F>();
         if is_idle()
             && !is_observed()
-            && !lower::is_wanted()
+            && !RETRACE.is_on()
             && let Some(entry) = entry::find(&self.key)
             && entry.captured.is_empty()
             && self.leaves.iter().all(|leaf| matches!(leaf.array().value(), Value::Known(..)))
@@ -216,8 +218,9 @@ impl<'a> Call<'a> {
         body: impl Fn(&mut Inside<'_>) -> R,
     ) -> Result<Arc<Entry>, Failure<R>> {
         loop {
-            if !lower::is_wanted()
-                && let Some(entry) = entry::find(&self.key)
+            let known = entry::find(&self.key);
+            if !RETRACE.is_on()
+                && let Some(entry) = known
             {
                 notify(&Event::CacheHit { function: self.callee.name(), location });
                 return Ok(entry);
@@ -227,10 +230,17 @@ impl<'a> Call<'a> {
                 Turn::LookAgain => continue,
                 Turn::Recursion => return Err(self.recursion().into()),
             };
-            let traced = self.trace(function, body)?;
-            let asked = traced.staged.asked;
-            let entry = Arc::new(self.new_entry(traced));
-            if !asked {
+            let mark = checks::mark();
+            let (traced, signature) = self.trace(function, &body)?;
+            if CHECK_PURITY.is_on() {
+                self.check_purity(function, known.as_deref(), &traced, &body)?;
+            }
+            let kept = !traced.staged.asked;
+            let entry = Arc::new(self.new_entry(signature, traced));
+            if known.is_none() {
+                checks::explain(mark, &self.key, &entry.signature, kept);
+            }
+            if kept {
                 entry::keep(self.key.clone(), entry.clone());
             }
             return Ok(entry);
@@ -241,18 +251,41 @@ impl<'a> Call<'a> {
         &self,
         function: &Function,
         body: impl Fn(&mut Inside<'_>) -> R,
-    ) -> Result<Traced<R::Ok>, Failure<R>> {
+    ) -> Result<(Traced<R::Ok>, Signature), Failure<R>> {
         let arguments: Vec<Argument> = self
             .leaves
             .iter()
             .map(|leaf| Argument { name: String::new(), ty: leaf.array().ty(), value: None })
             .collect();
-        stage_with(function, &arguments, |tracers| {
-            body(&mut Inside { tracers, next: 0, names: &self.names, argument: 0 })
-        })
+        let mut signature = Signature::new(function.clone());
+        let traced = stage_with(function, &arguments, |tracers| {
+            let signature = &mut signature;
+            body(&mut Inside { tracers, next: 0, names: &self.names, argument: 0, signature })
+        })?;
+        Ok((traced, signature))
     }
 
-    fn new_entry<Y: Tree>(&self, traced: Traced<Y>) -> Entry {
+    /// Compares a trace with the one that is known, or with another one.
+    fn check_purity<R: Outcome>(
+        &self,
+        function: &Function,
+        known: Option<&Entry>,
+        traced: &Traced<R::Ok>,
+        body: impl Fn(&mut Inside<'_>) -> R,
+    ) -> Result<(), Failure<R>> {
+        let name = function.name.as_deref();
+        let now = Seen::new(&traced.staged.graph, &traced.result);
+        match known.and_then(|entry| Some((entry, entry.result.downcast_ref::<R::Ok>()?))) {
+            Some((entry, result)) => checks::compare(name, &Seen::new(&entry.graph, result), &now)?,
+            None => {
+                let (again, _) = self.trace(function, body)?;
+                checks::compare(name, &now, &Seen::new(&again.staged.graph, &again.result))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn new_entry<Y: Tree>(&self, signature: Signature, traced: Traced<Y>) -> Entry {
         let Staged { graph, captured, .. } = traced.staged;
         // The result keeps its structure, not the tracers in it.
         let hole = hole();
@@ -261,7 +294,7 @@ impl<'a> Call<'a> {
         let donated = std::iter::repeat_n(false, captured.len()).chain(given).collect();
         let settings = Settings { donated, ..Settings::default() };
         lower::offer(&graph);
-        Entry::new(Arc::new(graph), captured, Box::new(result), settings)
+        Entry::new(signature, Arc::new(graph), captured, Box::new(result), settings)
     }
 
     fn recursion(&self) -> Error {
@@ -344,6 +377,7 @@ pub struct Inside<'t> {
     next: usize,
     names: &'t [&'static str],
     argument: usize,
+    signature: &'t mut Signature,
 }
 
 impl Inside<'_> {
@@ -351,14 +385,22 @@ impl Inside<'_> {
     pub fn owned<T: TreeRef + ?Sized>(&mut self, like: &T) -> T::Owned {
         let root = self.names.get(self.argument).copied().unwrap_or("argument");
         self.argument += 1;
-        let mut paths = paths(like, root).into_iter();
+        let tracers = &self.tracers[self.next..];
+        self.signature.argument(root, like, tracers.iter().map(Value::ty));
+        let arrays = self.signature.last_arrays();
+        self.next += arrays.len();
+        let mut next = tracers.iter().zip(arrays);
         like.rebuild_ref(&mut |leaf| {
-            let Some(value) = self.tracers.get(self.next) else { return leaf.clone() };
-            self.next += 1;
-            if let (Value::Traced(tracer), Some(path)) = (value, paths.next()) {
-                tracer.frame().name_argument(tracer.var(), path);
+            let Some((value, (path, _))) = next.next() else { return leaf.clone() };
+            if let Value::Traced(tracer) = value {
+                tracer.frame().name_argument(tracer.var(), path.clone());
             }
             Array::from_value(value.clone())
         })
+    }
+
+    /// A static argument, of which only the value is of interest.
+    pub fn constant<T: Static>(&mut self, name: &'static str, value: &T) {
+        self.signature.constant(name, value);
     }
 }

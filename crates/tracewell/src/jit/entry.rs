@@ -14,14 +14,18 @@ use tracewell_graph::prim::first_half;
 use tracewell_runtime::Executable;
 use tracewell_trace::{Error, Value};
 
+use super::signature::Signature;
 use crate::cache::ByteCache;
 use crate::config;
 use crate::executable::executable;
 use crate::key::Key;
 use crate::pipeline::Settings;
+use crate::staging::Function;
 
 /// A traced function for one signature.
 pub(crate) struct Entry {
+    /// Whose trace it is, and what it was made for.
+    pub(crate) signature: Arc<Signature>,
     pub(crate) graph: Arc<Graph>,
     /// Values of outer traces that the function captured: the graph's first inputs.
     pub(crate) captured: Vec<Value>,
@@ -37,6 +41,7 @@ pub(crate) struct Entry {
 
 impl Entry {
     pub(crate) fn new(
+        signature: Signature,
         graph: Arc<Graph>,
         captured: Vec<Value>,
         result: Box<dyn Any + Send + Sync>,
@@ -44,6 +49,7 @@ impl Entry {
     ) -> Entry {
         let weak_results = graph.output_types().iter().map(|t| t.weak).collect();
         Entry {
+            signature: Arc::new(signature),
             graph,
             captured,
             result,
@@ -111,6 +117,10 @@ pub(crate) fn find(key: &Key) -> Option<Arc<Entry>> {
             return Some(entry.clone());
         }
         let entry = entries().get(key)?;
+        if !entry.captured.is_empty() {
+            // What it captured belongs to a trace that is going on, and must not outlive it here.
+            return Some(entry);
+        }
         if own.entries.len() >= KEPT {
             own.entries.clear();
         }
@@ -121,10 +131,16 @@ pub(crate) fn find(key: &Key) -> Option<Arc<Entry>> {
 
 /// Keeps an entry.
 pub(crate) fn keep(key: Key, entry: Arc<Entry>) {
-    let bytes = size_of::<Entry>() + key.bytes() + entry.graph.bytes();
+    let bytes = size_of::<Entry>() + key.bytes() + entry.signature.bytes() + entry.graph.bytes();
     if entries().insert(key, entry, bytes) {
         REMOVALS.fetch_add(1, Ordering::Relaxed);
     }
+}
+
+/// The keys and signatures of a function's traces, the last used first.
+pub(crate) fn traces_of(function: &Function) -> Vec<(Key, Arc<Signature>)> {
+    let found = entries().find_all(|entry| entry.signature.function.is_same(function));
+    found.into_iter().map(|(key, entry)| (key, entry.signature.clone())).collect()
 }
 
 /// Forgets the entries whose key satisfies a condition.

@@ -9,16 +9,12 @@ use tracewell_kernel::{Program, Role, Step};
 use tracewell_runtime::Executable;
 use tracewell_trace::{Api, Error, ErrorKind, boundary, complete, is_idle};
 
+use crate::checks::RETRACE;
 use crate::pipeline::{self, Settings, Stages};
 
 thread_local! {
     /// Set while `lower` waits for the first traced function.
     static WANTED: RefCell<Option<Option<Graph>>> = const { RefCell::new(None) };
-}
-
-/// Whether `lower` waits for a graph: what is cached must be traced again for it to be seen.
-pub(crate) fn is_wanted() -> bool {
-    WANTED.with_borrow(Option::is_some)
 }
 
 /// Called with every graph traced for `jit`. The first that is not nested in another trace is wanted.
@@ -46,7 +42,8 @@ pub struct Lowered {
 pub fn lower<R>(f: impl FnOnce() -> R) -> Result<Lowered, Error> {
     let location = Location::caller();
     WANTED.set(Some(None));
-    let ran = boundary(Api::Lower, None, &location, f);
+    // What is cached must be traced again for it to be seen.
+    let ran = RETRACE.on(|| boundary(Api::Lower, None, &location, f));
     let graph = WANTED.take().flatten();
     ran?;
     let Some(graph) = graph else {

@@ -4,9 +4,12 @@ mod call;
 mod closure;
 mod entry;
 mod lower;
+mod signature;
 mod turn;
 
 pub use call::{Call, Inside, Site};
 pub use closure::{Jit, jit};
+pub(crate) use entry::traces_of;
 pub use entry::{CacheStats, cache_stats, clear_caches};
 pub use lower::{Lowered, lower};
+pub(crate) use signature::Signature;
