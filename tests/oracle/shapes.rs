@@ -49,7 +49,7 @@ fn convolution_of_planes(x: &Array) -> Array {
 /// Three steps of the heat equation with ends held constant.
 fn heat(u: &Array) -> Array {
     (0..3).fold(u.clone(), |u, _| {
-        let bend = u.slice(s![2..]) - 2.0 * u.slice(s![1..u.len() - 1]) + u.slice(s![..-2]);
+        let bend = u.slice(s![2..]) - 2.0 * u.slice(s![1..-1]) + u.slice(s![..-2]);
         u + 0.1 * bend.pad(&[(1, 1)], 0.0)
     })
 }

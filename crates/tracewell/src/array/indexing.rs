@@ -87,18 +87,24 @@ fn after(end: isize) -> Option<isize> {
 /// ```
 #[macro_export]
 macro_rules! s {
+    // To clippy a range such as `1..-1` looks empty.
+    (@cut $cut:expr) => {{
+        #[allow(clippy::reversed_empty_ranges, reason = "negative places count from the back")]
+        let cut = $crate::Cut::from($cut);
+        cut
+    }};
     (@cuts [$($done:expr),*]) => { [$($done),*] };
     (@cuts [$($done:expr),*] $cut:expr ; $step:expr, $($rest:tt)*) => {
-        $crate::s!(@cuts [$($done,)* $crate::Cut::from($cut).step($step)] $($rest)*)
+        $crate::s!(@cuts [$($done,)* $crate::s!(@cut $cut).step($step)] $($rest)*)
     };
     (@cuts [$($done:expr),*] $cut:expr ; $step:expr) => {
-        $crate::s!(@cuts [$($done,)* $crate::Cut::from($cut).step($step)])
+        $crate::s!(@cuts [$($done,)* $crate::s!(@cut $cut).step($step)])
     };
     (@cuts [$($done:expr),*] $cut:expr, $($rest:tt)*) => {
-        $crate::s!(@cuts [$($done,)* $crate::Cut::from($cut)] $($rest)*)
+        $crate::s!(@cuts [$($done,)* $crate::s!(@cut $cut)] $($rest)*)
     };
     (@cuts [$($done:expr),*] $cut:expr) => {
-        $crate::s!(@cuts [$($done,)* $crate::Cut::from($cut)])
+        $crate::s!(@cuts [$($done,)* $crate::s!(@cut $cut)])
     };
     ($($cuts:tt)*) => { $crate::s!(@cuts [] $($cuts)*) };
 }
