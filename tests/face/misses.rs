@@ -149,10 +149,11 @@ fn rust_types_and_keys_of_maps() {
         }
     }
     let x = Array::ones([2], F32);
+    let single = [x.clone()];
     check(
         || {
             sum(&vec![x.clone()]);
-            sum(&[x.clone()]);
+            sum(&single);
             sum(&BTreeMap::from([("a", x.clone())]));
             sum(&BTreeMap::from([("b", x.clone())]));
         },
