@@ -116,9 +116,9 @@ fn a_pullback_is_used_inside_another_trace() {
 
 #[test]
 fn a_list_of_closures_over_tracers() {
+    type Step<'x> = Box<dyn Fn(&Array) -> Array + 'x>;
     let f = |x: &Array| {
-        let steps: Vec<Box<dyn Fn(&Array) -> Array + '_>> =
-            vec![Box::new(|y| y * x), Box::new(|y| y + x), Box::new(|y| y.square())];
+        let steps: Vec<Step<'_>> = vec![Box::new(|y| y * x), Box::new(|y| y + x), Box::new(|y| y.square())];
         steps.iter().fold(Array::from(1.0f64), |y, step| step(&y))
     };
     // (2x)², of which the derivative is 8x.

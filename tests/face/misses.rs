@@ -130,9 +130,9 @@ fn trees() {
             `total` (here) was traced: the static value `layers[1].name` is "c" and was "b"
               --> here
               help: each static value has a trace of its own: pass what changes often as an `Array` or a `Scalar`
-            `total` (here) was traced: there is no longer an array `layers[1].w`
+            `total` (here) was traced: the static value `layers[0].kind` is Sparse and was Dense
               --> here
-              help: each structure has a trace of its own: give trees of the same lengths and variants
+              help: each static value has a trace of its own: pass what changes often as an `Array` or a `Scalar`
             `total` (here) was traced: there is a new array `layers[0].b`
               --> here
               help: each structure has a trace of its own: give trees of the same lengths and variants"#]],
@@ -149,20 +149,21 @@ fn rust_types_and_keys_of_maps() {
         }
     }
     let x = Array::ones([2], F32);
+    let single = [x.clone()];
     check(
         || {
             sum(&vec![x.clone()]);
-            sum(&[x.clone()]);
+            sum(&single);
             sum(&BTreeMap::from([("a", x.clone())]));
             sum(&BTreeMap::from([("b", x.clone())]));
         },
         expect![[r#"
             `sum` (here) was traced: no trace of it is known
               --> here
-            `sum` (here) was traced: `x` is a `[tracewell::array::Array; 1]` and was a `alloc::vec::Vec<tracewell::array::Array>`
+            `sum` (here) was traced: `x` is of type `[tracewell::array::Array; 1]` and was of type `alloc::vec::Vec<tracewell::array::Array>`
               --> here
               help: each Rust type has traces of its own
-            `sum` (here) was traced: `x` is a `alloc::collections::btree::map::BTreeMap<&str, tracewell::array::Array>` and was a `[tracewell::array::Array; 1]`
+            `sum` (here) was traced: `x` is of type `alloc::collections::btree::map::BTreeMap<&str, tracewell::array::Array>` and was of type `[tracewell::array::Array; 1]`
               --> here
               help: each Rust type has traces of its own
             `sum` (here) was traced: there is a new array `x["b"]`

@@ -1,5 +1,7 @@
 //! Staging through the crate's own face: what frames record, what they capture, and what they refuse.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
 use std::sync::Mutex;
 
 use tracewell_array::Tensor;

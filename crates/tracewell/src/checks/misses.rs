@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tracewell_graph::Location;
 use tracewell_trace::Switch;
 
-use crate::jit::{Signature, traces_of};
+use crate::jit::{Difference, Signature, traces_of};
 use crate::key::Key;
 
 /// Runs `f`; returns its result and, for each jitted function that was traced on the way, why it was.
@@ -163,7 +163,8 @@ fn reason(key: &Key, now: &Signature) -> (String, usize, Option<&'static str>) {
     earlier.extend(traces_of(function));
     // Of several that are equally near, the latest: it is the first here.
     let own = earlier.iter().filter(|(other, _)| other.is_like(key));
-    let nearest = own.map(|(_, before)| now.differences(before)).min_by_key(Vec::len);
+    let far = |found: &Vec<Difference>| found.iter().map(|one| one.weight).sum::<usize>();
+    let nearest = own.map(|(_, before)| now.differences(before)).min_by_key(far);
     match nearest.as_deref() {
         Some([first, rest @ ..]) => (first.text.clone(), rest.len(), Some(first.help)),
         Some([]) => ("its generic parameters are others".to_string(), 0, None),

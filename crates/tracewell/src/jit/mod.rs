@@ -12,4 +12,4 @@ pub use closure::{Jit, jit};
 pub(crate) use entry::traces_of;
 pub use entry::{CacheStats, cache_stats, clear_caches};
 pub use lower::{Lowered, lower};
-pub(crate) use signature::Signature;
+pub(crate) use signature::{Difference, Signature};

@@ -92,6 +92,8 @@ pub(crate) struct Difference {
     /// In words, as in: `x` is f32[4] and was f32[3].
     pub(crate) text: String,
     pub(crate) help: &'static str,
+    /// How far it takes two signatures apart: a structure farther than a shape.
+    pub(crate) weight: usize,
 }
 
 const RUST_TYPE: &str = "each Rust type has traces of its own";
@@ -106,14 +108,15 @@ const STATIC: &str =
 impl Part {
     fn differences(&self, before: &Part) -> Vec<Difference> {
         let name = self.name;
-        let difference = |text, help| Difference { text, help };
+        let difference = |text, help| Difference { text, help, weight: 1 };
+        let far = |text, help, weight| vec![Difference { text, help, weight }];
         if self.ty != before.ty {
-            let text = format!("`{name}` is a `{}` and was a `{}`", self.ty, before.ty);
-            return vec![difference(text, RUST_TYPE)];
+            let text = format!("`{name}` is of type `{}` and was of type `{}`", self.ty, before.ty);
+            return far(text, RUST_TYPE, 10_000);
         }
         if let Some((path, is_new)) = odd_one(&self.arrays, &before.arrays) {
             let text = format!("there is {} array `{path}`", if is_new { "a new" } else { "no longer an" });
-            return vec![difference(text, STRUCTURE)];
+            return far(text, STRUCTURE, 100);
         }
         let mut found = Vec::new();
         for ((path, now), (_, before)) in self.arrays.iter().zip(&before.arrays) {
