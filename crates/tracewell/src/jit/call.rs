@@ -309,11 +309,10 @@ impl<'a> Call<'a> {
 /// derivative will ask for.
 fn finer(entry: &Entry, operands: &[Value]) -> Option<Prim> {
     let frame = current().filter(|frame| frame.evaluates())?;
-    let reverse = match frame.api() {
-        Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize => true,
-        Api::Jacfwd | Api::Jacrev | Api::Hessian => true,
-        _ => false,
-    };
+    let reverse = matches!(
+        frame.api(),
+        Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize | Api::Jacfwd | Api::Jacrev | Api::Hessian
+    );
     let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_float();
     let active: Vec<bool> = operands.iter().map(varies).collect();
     if !reverse || !active.contains(&true) {

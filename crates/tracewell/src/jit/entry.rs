@@ -22,6 +22,9 @@ use crate::key::Key;
 use crate::pipeline::Settings;
 use crate::staging::Function;
 
+/// Which inputs vary, and the graph with what its derivative by them will need; `None` if it has none.
+type Halved = (Vec<bool>, Option<Arc<Graph>>);
+
 /// A traced function for one signature.
 pub(crate) struct Entry {
     /// Whose trace it is, and what it was made for.
@@ -36,7 +39,7 @@ pub(crate) struct Entry {
     pub(crate) weak_results: Vec<bool>,
     compiled: OnceLock<Arc<Executable>>,
     /// Its graph with the residuals of its derivative, by the inputs that vary; `None` where it has none.
-    linearized: Mutex<Vec<(Vec<bool>, Option<Arc<Graph>>)>>,
+    linearized: Mutex<Vec<Halved>>,
 }
 
 impl Entry {

@@ -1,5 +1,7 @@
 //! `grad`, `value_and_grad` and their `_aux` kin: the gradient of a function with one float result.
 
+#![allow(clippy::type_complexity, reason = "signatures say what a transform takes and gives")]
+
 use tracewell_graph::Location;
 use tracewell_trace::{Api, Error, ErrorKind, Value};
 

@@ -98,7 +98,10 @@ pub fn print_saved_residuals<X: TreeRef + ?Sized, R: Outcome>(
     x: &X,
 ) -> Result<(), Error> {
     for residual in saved_residuals(f, x)? {
-        println!("{residual}");
+        #[allow(clippy::print_stdout, reason = "printing is what it is for")]
+        {
+            println!("{residual}");
+        }
     }
     Ok(())
 }

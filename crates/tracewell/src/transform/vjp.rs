@@ -1,5 +1,7 @@
 //! `vjp` and `linearize`: the derivative at a point as a function, backwards and forwards.
 
+#![allow(clippy::type_complexity, reason = "signatures say what a transform takes and gives")]
+
 use tracewell_graph::Location;
 use tracewell_trace::{Api, Error, Event, notify};
 
