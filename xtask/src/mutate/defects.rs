@@ -6,7 +6,7 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws";
+const LAWS: &str = "-p tests --test laws every_law";
 const EVALUATION: &str = "-p tests --test files eval";
 const LINEARIZE: &str = "-p tests --test files linearize";
 const TRANSPOSE: &str = "-p tests --test files transpose";
@@ -14,9 +14,9 @@ const SCALARS: &str = "-p tracewell-kernel --lib scalar";
 const MATH: &str = "-p tracewell-kernel --lib math";
 const OPERATIONS: &str = "-p tracewell-runtime --test operations";
 const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
-const FUSE: &str = "-p tracewell-fuse";
-const OPTIMIZE: &str = "-p tracewell-optimize";
-const TRANSFORM: &str = "-p tracewell-transform";
+const FUSE: &str = "-p tracewell-fuse --lib --tests";
+const OPTIMIZE: &str = "-p tracewell-optimize --lib";
+const TRANSFORM: &str = "-p tracewell-transform --lib";
 
 pub(super) const DEFECTS: &[Defect] = &[
     // The rules of primitives.
@@ -258,7 +258,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/kernel/src/op.rs",
         text: "128 / widest.max(4)",
         with: "64 / widest.max(4)",
-        test: "-p tracewell-kernel",
+        test: "-p tracewell-kernel --lib lanes",
     },
     // Machine code.
     Defect {
