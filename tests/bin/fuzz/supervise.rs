@@ -15,8 +15,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) fn run(arguments: &Arguments) -> Result<bool, String> {
     let desk = std::env::temp_dir().join(format!("tracewell-fuzz-{}", std::process::id()));
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let amount = match arguments.graphs {
+        Some(count) => ["--graphs".to_owned(), count.to_string()],
+        None => ["--seconds".to_owned(), arguments.time.as_secs().to_string()],
+    };
     let mut child = Command::new(program)
-        .args(["--seconds", &arguments.time.as_secs().to_string(), "--seed", &arguments.seed.to_string()])
+        .args(amount)
+        .args(["--seed", &arguments.seed.to_string()])
         .env(WORKER, &desk)
         .spawn()
         .map_err(|error| format!("cannot start the process that works: {error}"))?;

@@ -30,10 +30,13 @@ const STACK: usize = 2 << 20;
 /// Whether nothing was found.
 pub(crate) fn run(arguments: &Arguments, desk: &Path) -> Result<bool, String> {
     let mut work = Work::new(arguments, Desk::open(desk)?);
-    println!("fuzz: {} s from seed {}", arguments.time.as_secs(), arguments.seed);
-    let end = Instant::now() + arguments.time;
+    match arguments.graphs {
+        Some(count) => println!("fuzz: {count} graphs from seed {}", arguments.seed),
+        None => println!("fuzz: {} s from seed {}", arguments.time.as_secs(), arguments.seed),
+    }
+    let (end, graphs) = (Instant::now() + arguments.time, arguments.graphs);
     let worker = std::thread::Builder::new().stack_size(STACK);
-    let worker = worker.spawn(move || work.until(end)).map_err(|error| error.to_string())?;
+    let worker = worker.spawn(move || work.until(end, graphs)).map_err(|error| error.to_string())?;
     worker.join().map_err(|_| "the work itself panicked".to_owned())?
 }
 
@@ -83,18 +86,20 @@ impl Work {
         }
     }
 
-    fn until(&mut self, end: Instant) -> Result<bool, String> {
+    /// Works until a moment, or until so many graphs were compared.
+    fn until(&mut self, end: Instant, graphs: Option<u64>) -> Result<bool, String> {
         catch_messages();
         let mut shown = Instant::now();
-        while Instant::now() < end && !self.findings.enough() {
+        let done = |work: &Work| graphs.is_some_and(|count| work.graphs >= count);
+        while Instant::now() < end && !self.findings.enough() && !done(self) {
             let turn = end.min(Instant::now() + TURN);
-            while Instant::now() < turn {
+            while Instant::now() < turn && graphs.is_none() {
                 for reader in 0..self.readers.len() {
                     self.read(reader)?;
                 }
             }
             let turn = end.min(Instant::now() + TURN);
-            while Instant::now() < turn {
+            while Instant::now() < turn && !done(self) {
                 self.graph()?;
             }
             if shown.elapsed() >= Duration::from_secs(10) {
