@@ -119,12 +119,12 @@ mod tests {
     fn shapes_in_a_row() {
         check(
             simplify,
-            "(%0: f32[2,3,4]) -> (f32[24], f32[2,3,4], f32[4,2,3], f32[5,2,3,4], f32[3,2])",
+            "(%0: f32[2,3,4]) -> (f32[24], f32[2,3,4], f32[3,2,4], f32[5,2,3,4], f32[3,2])",
             "%1: f32[6,4] = reshape[shape=[6,4]] %0
             %2: f32[24] = reshape[shape=[24]] %1
             %3: f32[2,3,4] = reshape[shape=[2,3,4]] %2
             %4: f32[3,4,2] = permute[axes=[1,2,0]] %3
-            %5: f32[4,2,3] = permute[axes=[1,2,0]] %4
+            %5: f32[3,2,4] = permute[axes=[0,2,1]] %4
             %6: f32[1,2,3,4] = broadcast[shape=[1,2,3,4], axes=[1,2,3]] %0
             %7: f32[5,2,3,4] = broadcast[shape=[5,2,3,4], axes=[0,1,2,3]] %6
             %8: f32[3,2] = permute[axes=[1,0]] 2.0:f32[2,3]
@@ -133,7 +133,7 @@ mod tests {
                 %1: f32[6,4] = reshape[shape=[6,4]] %0
                 %2: f32[24] = reshape[shape=[24]] %0
                 %3: f32[3,4,2] = permute[axes=[1,2,0]] %0
-                %4: f32[4,2,3] = permute[axes=[2,0,1]] %0
+                %4: f32[3,2,4] = permute[axes=[1,0,2]] %0
                 %5: f32[1,2,3,4] = broadcast[shape=[1,2,3,4], axes=[1,2,3]] %0
                 %6: f32[5,2,3,4] = broadcast[shape=[5,2,3,4], axes=[1,2,3]] %0
                 return %2, %0, %4, %6, 2.0:f32[3,2]
