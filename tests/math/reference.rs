@@ -74,10 +74,10 @@ fn tiny(x: f64) -> bool {
     x.abs() < 1.0 / 1_048_576.0
 }
 
-/// `x + a x³ + b x⁵`
+/// `x + a x³ + b x⁵`, and zero as it is: `-0 + 0` would be `+0`.
 fn odd(x: f64, a: f64, b: f64) -> f64 {
     let square = x * x;
-    x + x * square * (a + b * square)
+    if x == 0.0 { x } else { x + x * square * (a + b * square) }
 }
 
 /// `1 + a x² + b x⁴`
