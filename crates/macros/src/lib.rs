@@ -13,7 +13,7 @@ use proc_macro::TokenStream;
 
 /// Defines functions that are traced, compiled and cached on their first call, and called like any other after it.
 ///
-/// ```ignore
+/// ```text
 /// jit! {
 ///     /// A tanh network.
 ///     fn predict(layers: &[Layer], x: &Array) -> Array { /* … */ }
