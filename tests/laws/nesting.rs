@@ -107,7 +107,12 @@ fn second(
             inner(&eval(&twice, &point)?, &v)
         }
         Ok(None) => (0.0, 0.0),
-        Err(RuleError::NotDifferentiable { .. }) => return Ok(()),
+        // The two ends of docs/limits.md: no derivative of `trigamma`, none of the smallest exponent.
+        Err(RuleError::NotDifferentiable { primitive, .. })
+            if ["trigamma", "integer_pow"].contains(&primitive.as_str()) =>
+        {
+            return Ok(());
+        }
         Err(error) => return Err(error.to_string()),
     };
 
@@ -132,7 +137,7 @@ fn batches(rng: &mut Rng, graph: &Graph, gradient_graph: &Graph, active: &[bool]
     let (of_gradient, has_axis) = batch(gradient_graph, BATCH, &all).map_err(|e| e.to_string())?;
     let (of_graph, _) = batch(graph, BATCH, &all[..graph.inputs.len()]).map_err(|e| e.to_string())?;
     let batch_gradient = gradient(&of_graph, active, graph.inputs.len()).map_err(|e| e.to_string())?;
-    let Some((mut point, _)) = gentle_point(rng, &of_graph)? else { return Ok(()) };
+    let (mut point, _) = gentle_point(rng, &of_graph)?.ok_or("no point at which the batch is finite")?;
     point.extend(directions(rng, &of_gradient, graph.inputs.len()));
     let first = eval(&of_gradient, &point)?;
     let second = batch_gradient.map(|graph| eval(&graph, &point)).transpose()?;
