@@ -95,3 +95,21 @@ fn mistakes_name_a_way_out() {
         cannot clamp f32[3] and f32[2] and f64[]: axis 0 is 3 and 2; help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]]
     .assert_eq(&messages.join("\n"));
 }
+
+/// Every polygamma function is a derivative of the one before it, on both sides of zero.
+#[test]
+fn digamma_has_derivatives_of_every_order() {
+    let second = |x: &Array| grad(grad(Array::digamma))(x);
+    // ψ'' and ψ''' at 1/2 are -14 ζ(3) and π⁴; the values at -1/2 follow by the recurrence.
+    for (x, expected) in [(0.5, -16.828796644234320), (1.0, -2.4041138063191885), (-0.5, -0.8287966442343199)]
+    {
+        let found: f64 = second(&Array::from(x)).item();
+        assert!((found / expected - 1.0).abs() < 1e-12, "ψ''({x}) = {found}, not {expected}");
+    }
+    for (x, expected) in [(0.5, 97.40909103400244), (1.0, 6.493939402266829), (-0.5, 193.40909103400244)] {
+        let found: f64 = grad(second)(&Array::from(x)).item();
+        assert!((found / expected - 1.0).abs() < 1e-11, "ψ'''({x}) = {found}, not {expected}");
+    }
+    let single: f32 = second(&Array::from(0.5f32)).item();
+    assert!((single / -16.828_796 - 1.0).abs() < 1e-5, "{single}");
+}

@@ -36,6 +36,7 @@ mod round;
 mod select;
 mod shape_rules;
 mod slice;
+mod tetragamma;
 mod unary;
 
 pub use self::nested::{Place, first_half};

@@ -7,6 +7,7 @@ use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
 
 use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
 use super::reference;
+use super::tetragamma::tetragamma;
 use super::{Add, Div, IntegerPow, Mul, Sub};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -311,7 +312,7 @@ unary! {
     Trigamma "trigamma" Float
         real reference::trigamma, int |x| x,
         lower math::trigamma,
-        slope |_, _, _| Err(RuleError::not_differentiable("trigamma", "higher polygamma functions are missing"));
+        slope |cx, x, _| Ok(Slope::Times(tetragamma(cx, x)?));
 }
 
 /// `x + number`
