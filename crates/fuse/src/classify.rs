@@ -166,6 +166,10 @@ fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
         let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
         let lowering =
             equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))?;
+        if let Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) = lowering {
+            let (primitive, why) = (equation.prim.name().to_string(), "it is not compiled yet".to_string());
+            return Err(failed(equation, RuleError::Unsupported { primitive, why }));
+        }
         match misfit(&lowering, &inputs, &outputs) {
             None => Ok(lowering),
             Some(why) => {
@@ -321,7 +325,11 @@ impl Builder<'_> {
                 let parts = parts.collect();
                 node(self, Def::Pieces(parts))
             }
-            Lowering::Library(_) | Lowering::Graph(_) => unreachable!("handled before"),
+            Lowering::Library(_)
+            | Lowering::Graph(_)
+            | Lowering::Kernel(_)
+            | Lowering::Update(_)
+            | Lowering::Control(_) => unreachable!("handled before"),
         };
         self.values[var.0 as usize] = Some(value);
     }

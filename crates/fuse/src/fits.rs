@@ -37,6 +37,8 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
         Lowering::Library(call) => {
             call.outputs.iter().map(|(dtype, shape)| ArrayType::new(*dtype, shape.clone())).collect()
         }
+        // Statements are verified with the program; control flow has the type of its graphs.
+        Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) => outputs.to_vec(),
         Lowering::Constant(tensor) => vec![ArrayType::of(tensor)],
         Lowering::Graph(graph) => graph.output_types(),
     };

@@ -23,8 +23,8 @@ pub use graph::{Atom, Equation, Graph, Location, Splat, Var};
 pub use params::{FromParams, Labels, Param, ParamValue, Params};
 pub use prim::Prim;
 pub use primitive::{
-    AxisView, Batched, Cx, Example, Jvp, Linearized, Lowering, MapFn, Operand, Piece, Primitive,
-    Rematerialized, View, Walks,
+    AxisView, Batched, Control, Cx, Example, Jvp, KernelFn, Linearized, Lowering, MapFn, Operand, Piece,
+    Primitive, Rematerialized, View, Walks,
 };
 pub use ty::ArrayType;
 pub use verify::{VerifyError, VerifyErrors, verify};

@@ -27,9 +27,20 @@ pub enum ParamValue {
     Tensor(Tensor),
     /// `func @name(…) { … }`
     Graph(Arc<Graph>),
+    /// `[func @name(…) { … }, func @other(…) { … }]`
+    Graphs(Vec<Arc<Graph>>),
 }
 
 impl ParamValue {
+    /// The graphs in it.
+    pub fn graphs(&self) -> &[Arc<Graph>] {
+        match self {
+            ParamValue::Graph(graph) => std::slice::from_ref(graph),
+            ParamValue::Graphs(graphs) => graphs,
+            _ => &[],
+        }
+    }
+
     /// Memory it holds, in bytes.
     pub fn bytes(&self) -> usize {
         match self {
@@ -38,6 +49,7 @@ impl ParamValue {
             ParamValue::Text(text) => text.len(),
             ParamValue::Tensor(tensor) => tensor.size_bytes(),
             ParamValue::Graph(graph) => graph.bytes(),
+            ParamValue::Graphs(graphs) => graphs.iter().map(|graph| graph.bytes()).sum(),
         }
     }
 }
@@ -107,7 +119,7 @@ macro_rules! param_of {
 }
 param_of! {
     i64 => Int, bool => Bool, DType => DType, Comparison => Comparison, String => Text, Tensor => Tensor,
-    Arc<Graph> => Graph,
+    Arc<Graph> => Graph, Vec<Arc<Graph>> => Graphs,
 }
 
 impl Param for usize {

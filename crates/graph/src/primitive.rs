@@ -7,13 +7,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use tracewell_array::{Shape, Tensor};
-use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Value};
+use tracewell_kernel::{BufferId, Combine, KernelBuilder, LibraryCall, Value};
 
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::{Atom, Equation, Graph, Splat};
 use crate::params::Params;
-use crate::prim::{Broadcast, Prim};
+use crate::prim::{Broadcast, Each, Prim, Scan, Switch, While};
 use crate::ty::ArrayType;
 
 /// Everything a primitive means.
@@ -112,6 +112,13 @@ pub enum Lowering {
     Pieces(Vec<Piece>),
     /// A call on whole arrays.
     Library(LibraryCall),
+    /// Statements over whole arrays: a kernel of its own, not fused with others.
+    Kernel(KernelFn),
+    /// The same, for a result that is operand 0 with a part of it changed: the statements write that part only,
+    /// to a copy of the operand or, where nobody needs it any more, to its memory.
+    Update(KernelFn),
+    /// Graphs that run repeatedly, or one of several: native control flow.
+    Control(Control),
     /// An array known now.
     Constant(Tensor),
     /// A composition of other primitives, to be put in the equation's place.
@@ -120,6 +127,23 @@ pub enum Lowering {
 
 /// An expansion of a scalar function into kernel operations.
 pub type MapFn = Arc<dyn Fn(&mut KernelBuilder, &[Value]) -> Value + Send + Sync>;
+
+/// Statements over whole arrays: from the buffers of the operands to those of the results. For an update, the
+/// buffers of all operands but the first.
+pub type KernelFn = Arc<dyn Fn(&mut KernelBuilder, &[BufferId], &[BufferId]) + Send + Sync>;
+
+/// A primitive that runs graphs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// Runs one of several.
+    Switch(Switch),
+    /// Runs one as long as another says so.
+    While(While),
+    /// Runs one for each element of the leading axes of some arrays.
+    Scan(Scan),
+    /// Runs one for each index of some axes, independently.
+    Each(Each),
+}
 
 /// Where an element of a view is found in its operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -177,6 +201,9 @@ impl fmt::Debug for Lowering {
             Lowering::Count { axis } => write!(f, "Count({axis})"),
             Lowering::Pieces(pieces) => write!(f, "Pieces({pieces:?})"),
             Lowering::Library(call) => write!(f, "Library({call:?})"),
+            Lowering::Kernel(_) => write!(f, "Kernel"),
+            Lowering::Update(_) => write!(f, "Update"),
+            Lowering::Control(control) => write!(f, "Control({control:?})"),
             Lowering::Constant(tensor) => write!(f, "Constant({}{})", tensor.dtype(), tensor.shape()),
             Lowering::Graph(graph) => write!(f, "Graph(@{})", graph.name),
         }

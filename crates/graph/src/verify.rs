@@ -12,7 +12,6 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use crate::graph::{Atom, Equation, Graph, Var};
-use crate::params::ParamValue;
 use crate::text::{Line, MAX_DEPTH, Notes, Place, write_with_notes};
 use crate::ty::ArrayType;
 
@@ -193,9 +192,7 @@ impl Verifier {
     fn nested(&mut self, number: usize, equation: &Equation) -> bool {
         let mut graphs: Vec<Arc<Graph>> = Vec::new();
         equation.prim.rules().each_param(&mut |_, value| {
-            if let ParamValue::Graph(graph) = value {
-                graphs.push(graph);
-            }
+            graphs.extend(value.graphs().iter().cloned());
         });
         let before = self.errors.len();
         for (i, graph) in graphs.iter().enumerate() {

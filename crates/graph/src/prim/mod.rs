@@ -20,6 +20,7 @@ mod convert;
 mod custom_jvp;
 mod custom_vjp;
 mod dot_general;
+mod each;
 mod elementwise;
 mod integer_pow;
 mod iota;
@@ -33,18 +34,22 @@ mod reference;
 mod reshape;
 mod reverse;
 mod round;
+mod scan;
 mod select;
 mod shape_rules;
 mod slice;
+mod switch;
 mod tetragamma;
 mod unary;
+mod while_loop;
 
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
     checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
-    custom_vjp::*, dot_general::*, integer_pow::*, iota::*, is_finite::*, nextafter::*, pad::*, permute::*,
-    reduce::*, reshape::*, reverse::*, round::*, select::*, slice::*, unary::*,
+    custom_vjp::*, dot_general::*, each::*, integer_pow::*, iota::*, is_finite::*, nextafter::*, pad::*,
+    permute::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*,
+    unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -101,15 +106,15 @@ primitives! {
     Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
-    DotGeneral "dot_general", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
+    DotGeneral "dot_general", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
     Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", Log "log",
     Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
     Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
     Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
     ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
-    Rsqrt "rsqrt", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
+    Rsqrt "rsqrt", Scan "scan", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
     ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
-    StopGradient "stop_gradient", Sub "sub", Tan "tan", Tanh "tanh", Trigamma "trigamma", Xor "xor",
+    StopGradient "stop_gradient", Sub "sub", Switch "switch", Tan "tan", Tanh "tanh", Trigamma "trigamma", While "while", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.

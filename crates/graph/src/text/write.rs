@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
+use std::sync::Arc;
 
 use super::lex::{file, name, quote};
 use super::tensor::write_elided;
@@ -155,13 +156,9 @@ impl Writer<'_> {
         let mut graphs = 0;
         for (i, (param, value)) in params.iter().enumerate() {
             push!(self.out, "{}{}=", if i == 0 { "[" } else { ", " }, name(param));
-            if let ParamValue::Graph(_) = value {
-                self.path.push((number, graphs));
-                graphs += 1;
-            }
-            self.param(value);
-            if let ParamValue::Graph(_) = value {
-                self.path.pop();
+            match value.graphs() {
+                [] => self.param(value),
+                nested => self.nested(nested, number, &mut graphs, matches!(value, ParamValue::Graphs(_))),
             }
         }
         if !params.is_empty() {
@@ -172,6 +169,25 @@ impl Writer<'_> {
         }
         if let Some(location) = equation.location.as_ref().filter(|_| self.style.locations) {
             push!(self.out, "    at {}:{}:{}", file(&location.file), location.line, location.column);
+        }
+    }
+
+    /// Graphs in an equation's parameters, of which some came before.
+    fn nested(&mut self, graphs: &[Arc<Graph>], equation: usize, before: &mut usize, is_list: bool) {
+        if is_list {
+            self.out.push('[');
+        }
+        for (i, graph) in graphs.iter().enumerate() {
+            if i > 0 {
+                self.out.push_str(", ");
+            }
+            self.path.push((equation, *before));
+            *before += 1;
+            self.graph(graph);
+            self.path.pop();
+        }
+        if is_list {
+            self.out.push(']');
         }
     }
 
@@ -193,7 +209,8 @@ impl Writer<'_> {
             ParamValue::Comparison(comparison) => self.out.push_str(comparison.name()),
             ParamValue::Text(text) => self.out.push_str(&quote(text)),
             ParamValue::Tensor(tensor) => self.out.push_str(&write_elided(tensor, self.style.shown)),
-            ParamValue::Graph(graph) => self.graph(graph),
+            // Graphs are written with their place; a list without any is left.
+            ParamValue::Graph(_) | ParamValue::Graphs(_) => self.out.push_str("[]"),
         }
     }
 }

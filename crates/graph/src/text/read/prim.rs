@@ -41,6 +41,10 @@ impl Reader<'_> {
             Token::Number(_) | Token::Sign("-") => Ok(ParamValue::Int(self.signed()?)),
             Token::Sign("[") => {
                 self.lexer.next()?;
+                if self.lexer.peek()? == Token::Word("func") {
+                    let graphs = self.list_until("]", |r| Ok(Arc::new(r.graph(depth + 1)?)))?;
+                    return Ok(ParamValue::Graphs(graphs));
+                }
                 Ok(ParamValue::Ints(self.list_until("]", Self::signed)?))
             }
             Token::Quoted(_) => Ok(ParamValue::Text(self.quoted()?)),
@@ -100,5 +104,6 @@ fn kind(value: &ParamValue) -> &'static str {
         ParamValue::Text(_) => "text in quotes",
         ParamValue::Tensor(_) => "a constant",
         ParamValue::Graph(_) => "a graph",
+        ParamValue::Graphs(_) => "a list of graphs",
     }
 }
