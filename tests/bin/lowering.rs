@@ -86,6 +86,9 @@ fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
         | Lowering::Reduce { .. }
         | Lowering::Count { .. }
         | Lowering::Pieces(_) => "kernel",
+        Lowering::Kernel(_) => "kernel",
+        Lowering::Update(_) => "update",
+        Lowering::Control(_) => "control flow",
         Lowering::Library(_) => "library",
         Lowering::Graph(_) => "composition",
         Lowering::Constant(_) => "constant",
