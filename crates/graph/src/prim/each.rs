@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tracewell_array::Tensor;
 
+use super::Prim;
 use super::nested::check_operands;
+use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::eval::eval;
 use crate::graph::{Atom, Graph};
@@ -121,4 +123,30 @@ fn element(x: &Tensor, axis: i64, i: usize) -> Tensor {
     let place = |e: usize| if axis == 0 { i * len + e } else { e * size + i };
     let literals: Vec<_> = (0..len).map(|e| x.literal(place(e))).collect();
     Tensor::from_literals(x.dtype(), shape, &literals).expect("one literal for each element")
+}
+
+/// A primitive applied to each index of a batch, one by one.
+pub(super) fn batch_each(
+    cx: &mut Cx<'_>,
+    prim: Prim,
+    size: usize,
+    operands: &[Batched],
+) -> Result<Vec<Batched>, RuleError> {
+    let name = prim.name().to_string();
+    let mut b = GraphBuilder::new();
+    let inputs = operands.iter().map(|operand| {
+        let ty = cx.ty(&operand.atom);
+        let element = if operand.batched { ty.with_shape(ty.shape.remove(0)) } else { ty };
+        Atom::Var(b.input(element))
+    });
+    let inputs: Vec<Atom> = inputs.collect();
+    let outputs = b.bind(prim, &inputs)?.into_vec();
+    let each = Each {
+        axes: operands.iter().map(|operand| if operand.batched { 0 } else { -1 }).collect(),
+        out_axes: vec![0; outputs.len()],
+        graph: Arc::new(b.finish(name, outputs)),
+        size,
+    };
+    let atoms: Vec<Atom> = operands.iter().map(|operand| operand.atom.clone()).collect();
+    Ok(cx.bind_all(each, &atoms)?.into_iter().map(Batched::yes).collect())
 }

@@ -1,0 +1,152 @@
+//! What slicing and updating at computed places share: a window that is moved so that it fits, and the loops over it.
+
+use tracewell_array::{DType, Shape, Tensor};
+use tracewell_kernel::{BufferId, Index, KernelBuilder, Op, Size, Value};
+
+use super::elementwise::arity;
+use crate::error::{RuleError, TypeError};
+use crate::graph::Atom;
+use crate::primitive::Operand;
+use crate::ty::ArrayType;
+
+/// The window is inside the array, wherever it starts, and there is a start for each axis.
+pub(super) fn check_window(
+    name: &str,
+    x: &ArrayType,
+    window: &Shape,
+    starts: &[ArrayType],
+) -> Result<(), TypeError> {
+    let fail = |why: String| Err(TypeError::new(name, format!("`{name}` of {x}: {why}")));
+    if window.rank() != x.rank() {
+        return fail(format!("the window {window} has rank {}, not {}", window.rank(), x.rank()));
+    }
+    for (axis, (part, size)) in window.iter().zip(x.shape.iter()).enumerate() {
+        if part > size {
+            return fail(format!("the window is {part} along axis {axis}, which has size {size}"));
+        }
+    }
+    arity(name, starts, x.rank())?;
+    match starts.iter().position(|start| start.dtype != DType::I32 || start.rank() != 0) {
+        Some(axis) => fail(format!("the start along axis {axis} must be i32[], found {}", starts[axis])),
+        None => Ok(()),
+    }
+}
+
+/// Where the window starts: as near to what was asked for as it fits.
+pub(super) fn fitted(whole: &Shape, window: &Shape, starts: &[Tensor]) -> Vec<usize> {
+    let fit = |axis: usize| {
+        let last = (whole.size(axis) - window.size(axis)) as i64;
+        starts[axis].literal(0).as_i64().clamp(0, last) as usize
+    };
+    (0..whole.rank()).map(fit).collect()
+}
+
+/// The start of an axis that is taken whole.
+pub(super) fn zero_start() -> Atom {
+    Atom::fill(&ArrayType::new(DType::I32, Shape::scalar()), 0.0)
+}
+
+/// The starts, which are integers and so never what an equation is linear in.
+pub(super) fn known_starts(name: &str, operands: &[Operand]) -> Result<Vec<Atom>, RuleError> {
+    let known = operands.iter().map(|operand| operand.known().cloned());
+    known.collect::<Option<_>>().ok_or_else(|| RuleError::not_linear(name))
+}
+
+/// Shapes of arrays and of windows on them: up to rank 4, empty, whole and in between.
+pub(super) const EXAMPLES: [(&[usize], &[usize]); 11] = [
+    (&[], &[]),
+    (&[7], &[3]),
+    (&[4], &[1]),
+    (&[5], &[5]),
+    (&[3], &[0]),
+    (&[0], &[0]),
+    (&[4, 5], &[2, 3]),
+    (&[3, 4], &[1, 4]),
+    (&[2, 3, 4], &[2, 1, 2]),
+    (&[3, 0, 2], &[2, 0, 1]),
+    (&[2, 3, 1, 4], &[1, 3, 1, 2]),
+];
+
+/// The loops over a window: what its statements need to know.
+pub(super) struct WindowLoops {
+    starts: Vec<Start>,
+    loops: Vec<Loop>,
+}
+
+/// A start that must be loaded: that of an axis which is not taken whole.
+struct Start {
+    axis: usize,
+    /// How many places there are for the window.
+    places: usize,
+    /// How far apart they are in the array.
+    stride: usize,
+}
+
+/// A loop over an axis, or over several of which all but the first are taken whole.
+struct Loop {
+    extent: usize,
+    whole_stride: usize,
+    window_stride: usize,
+}
+
+impl WindowLoops {
+    pub(super) fn new(whole: &Shape, window: &Shape) -> WindowLoops {
+        let (whole_strides, window_strides) = (whole.strides(), window.strides());
+        let (mut starts, mut loops): (Vec<Start>, Vec<Loop>) = (Vec::new(), Vec::new());
+        for axis in 0..whole.rank() {
+            let (size, extent) = (whole.size(axis), window.size(axis));
+            let (whole_stride, window_stride) = (whole_strides[axis], window_strides[axis]);
+            let is_whole = size == extent;
+            if !is_whole {
+                starts.push(Start { axis, places: size - extent + 1, stride: whole_stride });
+            }
+            match loops.last_mut() {
+                // The elements of both axes follow each other, in the array as in the window.
+                Some(outer) if is_whole => {
+                    *outer = Loop { extent: outer.extent * extent, whole_stride, window_stride };
+                }
+                _ => loops.push(Loop { extent, whole_stride, window_stride }),
+            }
+        }
+        loops.retain(|one| one.extent != 1);
+        WindowLoops { starts, loops }
+    }
+
+    /// Loads the starts, and runs `body` for every element of the window, with its index in the array and its index
+    /// in the window.
+    pub(super) fn build(
+        &self,
+        b: &mut KernelBuilder,
+        starts: &[BufferId],
+        body: impl Fn(&mut KernelBuilder, Index, Index),
+    ) {
+        let mut whole = Index::at(0);
+        for start in &self.starts {
+            let asked = b.load(starts[start.axis], Index::at(0));
+            let asked = b.op(Op::Convert(DType::I64), &[asked]);
+            let fitted = b.op(Op::Clamp(Size::Const(start.places as i64)), &[asked]);
+            whole.terms.push(term(fitted, start.stride));
+        }
+        nest(b, &self.loops, whole, Index::at(0), &body);
+    }
+}
+
+fn nest(
+    b: &mut KernelBuilder,
+    loops: &[Loop],
+    whole: Index,
+    window: Index,
+    body: &impl Fn(&mut KernelBuilder, Index, Index),
+) {
+    let Some((outer, inner)) = loops.split_first() else { return body(b, whole, window) };
+    b.each(Size::Const(outer.extent as i64), |b, i| {
+        let (mut whole, mut window) = (whole, window);
+        whole.terms.push(term(i, outer.whole_stride));
+        window.terms.push(term(i, outer.window_stride));
+        nest(b, inner, whole, window, body);
+    });
+}
+
+fn term(value: Value, stride: usize) -> (Value, Size) {
+    (value, Size::Const(stride as i64))
+}
