@@ -38,7 +38,7 @@ mod static_arg;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
+pub use array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
@@ -63,7 +63,7 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
+    pub use crate::array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{

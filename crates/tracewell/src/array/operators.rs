@@ -79,7 +79,13 @@ fn listed(types: &[ArrayType]) -> String {
 }
 
 /// A value converted to an element type and repeated to a shape. Literals cost nothing.
-fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Location) -> Result<Value, Error> {
+pub(crate) fn fit(
+    value: &Value,
+    dtype: DType,
+    weak: bool,
+    shape: &Shape,
+    location: &Location,
+) -> Result<Value, Error> {
     let splat = match value {
         Value::Splat(splat) => Some((splat.literal, splat.weak)),
         Value::Known(tensor, weak) if tensor.rank() == 0 => Some((tensor.literal(0), *weak)),
