@@ -161,7 +161,11 @@ pub(super) fn settle<T>(
 
 /// A graph whose inputs are those of another in a new order, which names each once, and whose outputs are made of its
 /// outputs.
-pub(super) fn regrouped(graph: &Graph, order: &[usize], outputs: impl FnOnce(Vec<Atom>) -> Vec<Atom>) -> Graph {
+pub(super) fn regrouped(
+    graph: &Graph,
+    order: &[usize],
+    outputs: impl FnOnce(Vec<Atom>) -> Vec<Atom>,
+) -> Graph {
     debug_assert_eq!(order.len(), graph.inputs.len(), "each input is named once");
     let inputs: Vec<Var> = order.iter().map(|&i| graph.inputs[i]).collect();
     graph.part(graph.name.as_str(), &inputs, &outputs(graph.outputs.clone()))

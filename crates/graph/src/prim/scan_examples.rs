@@ -14,7 +14,9 @@ use crate::ty::ArrayType;
 /// The graph of a text in which `T` is an element type.
 pub(super) fn graph_of(text: &str, dtype: DType) -> Arc<Graph> {
     let text = text.replace('T', dtype.name());
-    Arc::new(read(&text, &NoCustom).unwrap_or_else(|error| panic!("an example does not read: {error}\n{text}")))
+    Arc::new(
+        read(&text, &NoCustom).unwrap_or_else(|error| panic!("an example does not read: {error}\n{text}")),
+    )
 }
 
 /// A body of constants, of what is carried and of elements; and how it is applied.

@@ -114,12 +114,8 @@ fn together(
         last.into_iter().chain(carried_on).chain(ys).chain(outputs).collect()
     });
     let carries = scan.carries + tangents.count(carries);
-    let whole = Scan {
-        body: Arc::new(body),
-        consts: scan.consts + tangents.count(consts),
-        carries,
-        ..scan.clone()
-    };
+    let whole =
+        Scan { body: Arc::new(body), consts: scan.consts + tangents.count(consts), carries, ..scan.clone() };
     let mut results = cx.bind_all(whole, &operands)?;
     let mut ys = results.split_off(carries);
     let mut found = results.split_off(scan.carries);
@@ -226,8 +222,7 @@ fn first_scan(
         .unzip();
     let outputs: Vec<Atom> = before.iter().map(|&var| var.into()).collect();
     let invariant = primal.part(format!("{}_before", scan.body.name), &from, &outputs);
-    let computed =
-        if before.is_empty() { Vec::new() } else { inline_strictly(cx, &invariant, &operands)? };
+    let computed = if before.is_empty() { Vec::new() } else { inline_strictly(cx, &invariant, &operands)? };
 
     let mut ys = results[scan.carries..].to_vec();
     /// Where a residual is found.

@@ -31,8 +31,7 @@ pub(super) fn transpose(
     let at_last: Vec<bool> = last.iter().zip(linear_carries).map(has).collect();
     let of_ys: Vec<bool> = ys.iter().map(Option::is_some).collect();
     let ((adjoint, nonzero), carried) = settle(at_last, |carried| {
-        let (graph, found) =
-            cx.walks().transpose(&scan.body, &linear, &[carried, &of_ys].concat())?;
+        let (graph, found) = cx.walks().transpose(&scan.body, &linear, &[carried, &of_ys].concat())?;
         let mut found = found.into_iter();
         let nonzero: Vec<bool> = linear.iter().map(|linear| *linear && found.next() == Some(true)).collect();
         let after = nonzero[carries.clone()].to_vec();
