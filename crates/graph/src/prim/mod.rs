@@ -37,10 +37,16 @@ mod reshape;
 mod reverse;
 mod round;
 mod scan;
+mod scan_batch;
+mod scan_examples;
+mod scan_jvp;
+mod scan_transpose;
 mod select;
 mod shape_rules;
 mod slice;
 mod switch;
+mod switch_examples;
+mod switch_rules;
 mod tetragamma;
 mod unary;
 mod while_loop;
@@ -61,6 +67,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, Shape};
 
+use crate::graph::Graph;
 use crate::params::{FromParams, ParamValue};
 use crate::primitive::{Example, Primitive};
 use crate::ty::ArrayType;
@@ -161,6 +168,25 @@ impl Prim {
     /// Its name in texts.
     pub fn name(&self) -> &str {
         self.rules().name()
+    }
+
+    /// Whether it is control flow, which runs graphs in its parameters.
+    pub fn is_control(&self) -> bool {
+        matches!(self, Prim::Scan(_) | Prim::While(_) | Prim::Switch(_) | Prim::Each(_))
+    }
+
+    /// The same control flow with other graphs, made of those it runs; anything else as it is.
+    pub fn with_graphs(&self, f: &mut dyn FnMut(&Graph) -> Graph) -> Prim {
+        let mut new = |graph: &Arc<Graph>| Arc::new(f(graph));
+        match self {
+            Prim::Scan(scan) => Scan { body: new(&scan.body), ..scan.clone() }.into(),
+            Prim::While(repeat) => {
+                While { cond: new(&repeat.cond), body: new(&repeat.body), ..repeat.clone() }.into()
+            }
+            Prim::Switch(switch) => Switch { branches: switch.branches.iter().map(new).collect() }.into(),
+            Prim::Each(each) => Each { graph: new(&each.graph), ..each.clone() }.into(),
+            other => other.clone(),
+        }
     }
 }
 
