@@ -46,7 +46,7 @@ impl Allowance {
             "call" | "custom_jvp" | "custom_vjp" => Allowance::Units(2.0 * UNITS, None),
             "checkpoint" => Allowance::Units(3.0 * UNITS, None),
             "reduce_max" | "reduce_min" => Allowance::Zeros,
-            "dot_general" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
+            "dot_general" | "each" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
             "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
             _ if roundings(example, graph) > 1 => Allowance::Units(UNITS, None),
             _ => Allowance::Exact,

@@ -150,3 +150,106 @@ fn nest(
 fn term(value: Value, stride: usize) -> (Value, Size) {
     (value, Size::Const(stride as i64))
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_array::Literal;
+    use tracewell_kernel::{Cells, eval_kernel, verify_launch};
+
+    use super::*;
+    use crate::prim::{DynamicSlice, DynamicUpdateSlice, Prim};
+    use crate::primitive::{Lowering, Primitive};
+
+    fn counted(shape: &[usize], from: usize) -> Tensor {
+        let shape = Shape::from(shape);
+        let literals: Vec<Literal> =
+            (from..from + shape.len()).map(|i| Literal::from_i64(DType::I32, i as i64)).collect();
+        Tensor::from_literals(DType::I32, shape, &literals).expect("one literal for each element")
+    }
+
+    /// Runs the statements of a lowering; an update changes a copy of its first operand.
+    fn run(prim: &impl Primitive, inputs: &[Tensor]) -> Tensor {
+        let types: Vec<ArrayType> = inputs.iter().map(ArrayType::of).collect();
+        let outputs = prim.type_rule(&types).expect("typed");
+        let (write, operands, result) = match prim.lower(&types, &outputs).expect("it has a lowering") {
+            Lowering::Kernel(write) => {
+                (write, inputs, Cells::undefined(outputs[0].dtype, outputs[0].shape.len()))
+            }
+            Lowering::Update(write) => (write, &inputs[1..], Cells::of(&inputs[0])),
+            other => panic!("{other:?}"),
+        };
+        let mut b = KernelBuilder::new();
+        let from: Vec<BufferId> = operands.iter().map(|x| b.param(x.dtype(), false)).collect();
+        let to = b.param(outputs[0].dtype, true);
+        write(&mut b, &from, &[to]);
+        let kernel = b.finish(prim.name());
+        let mut buffers: Vec<Cells> = operands.iter().map(Cells::of).chain([result]).collect();
+        let lens: Vec<usize> = buffers.iter().map(|cells| cells.cells().len()).collect();
+        verify_launch(&kernel, &lens, &[]).expect("it is proved");
+        eval_kernel(&kernel, &mut buffers, &[], u64::MAX).expect("it runs");
+        let flat = buffers.pop().and_then(|cells| cells.tensor()).expect("all is written");
+        flat.reshape(outputs[0].shape.clone()).expect("as many elements")
+    }
+
+    /// The statements are proved to stay inside, and compute what evaluation does, wherever the window starts.
+    #[test]
+    fn statements_compute_what_evaluation_does() {
+        for (whole, window) in EXAMPLES {
+            for start in [i64::from(i32::MIN), -1, 0, 1, 2, 3, i64::from(i32::MAX)] {
+                let starts = (0..whole.len()).map(|axis| if axis == 1 { 1 } else { start });
+                let starts: Vec<Tensor> = starts
+                    .map(|at| Tensor::full(Literal::from_i64(DType::I32, at), Shape::scalar()))
+                    .collect();
+                let (x, update) = (counted(whole, 0), counted(window, 100));
+                let slice = DynamicSlice { sizes: window.to_vec() };
+                let inputs = [&[x.clone()], starts.as_slice()].concat();
+                let expected = slice.eval(&inputs).expect("typed").remove(0);
+                assert_eq!(run(&slice, &inputs), expected, "{whole:?} {window:?} at {start}");
+                let inputs = [&[x, update], starts.as_slice()].concat();
+                let expected = DynamicUpdateSlice {}.eval(&inputs).expect("typed").remove(0);
+                assert_eq!(run(&DynamicUpdateSlice {}, &inputs), expected, "{whole:?} {window:?} at {start}");
+            }
+        }
+    }
+
+    /// Axes that are taken whole make no loop of their own.
+    #[test]
+    fn whole_axes_are_one_loop() {
+        let loops = |whole: &[usize], window: &[usize]| {
+            let made = WindowLoops::new(&Shape::from(whole), &Shape::from(window));
+            let extents: Vec<usize> = made.loops.iter().map(|one| one.extent).collect();
+            (made.starts.len(), extents)
+        };
+        assert_eq!(loops(&[4, 5, 6], &[1, 5, 6]), (1, vec![30]));
+        assert_eq!(loops(&[4, 5, 6], &[2, 5, 6]), (1, vec![60]));
+        assert_eq!(loops(&[4, 5, 6], &[4, 5, 6]), (0, vec![120]));
+        assert_eq!(loops(&[4, 5, 6], &[2, 3, 6]), (2, vec![2, 18]));
+        assert_eq!(loops(&[4, 5, 6], &[1, 1, 1]), (3, vec![]));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named() {
+        let error = |prim: Prim, inputs: &[ArrayType]| {
+            prim.rules().type_rule(inputs).expect_err("it does not fit").message
+        };
+        let (x, i) = (ArrayType::new(DType::F32, [4, 3]), ArrayType::new(DType::I32, Shape::scalar()));
+        let slice = |sizes: &[usize]| Prim::from(DynamicSlice { sizes: sizes.to_vec() });
+        let both = [x.clone(), i.clone(), i.clone()];
+        assert_eq!(
+            error(slice(&[5, 1]), &both),
+            "`dynamic_slice` of f32[4,3]: the window is 5 along axis 0, which has size 4"
+        );
+        assert_eq!(
+            error(slice(&[2]), &both),
+            "`dynamic_slice` of f32[4,3]: the window [2] has rank 1, not 2"
+        );
+        assert_eq!(
+            error(slice(&[2, 2]), &[x.clone(), i.clone(), ArrayType::new(DType::I64, [1])]),
+            "`dynamic_slice` of f32[4,3]: the start along axis 1 must be i32[], found i64[1]"
+        );
+        assert_eq!(
+            error(DynamicUpdateSlice {}.into(), &[x, ArrayType::new(DType::F64, [1, 1]), i.clone(), i]),
+            "`dynamic_update_slice` of f32[4,3] by f64[1,1]: dtypes are f32 and f64"
+        );
+    }
+}
