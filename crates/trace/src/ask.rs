@@ -110,8 +110,8 @@ impl Origin {
         let is_needed = |var: &Var| needed.contains(var);
         let arguments: Vec<String> =
             recording.arguments.iter().filter(|(v, _)| is_needed(v)).map(|(_, name)| name.clone()).collect();
-        let captured: Vec<Tracer> =
-            recording.captured.iter().filter(|(_, v)| is_needed(v)).map(|(t, _)| t.clone()).collect();
+        let captured = recording.captured.iter().filter(|(_, v)| is_needed(v));
+        let captured: Vec<Tracer> = captured.filter_map(|(value, _)| value.tracer().cloned()).collect();
         drop(recording);
         captured.iter().for_each(|tracer| self.follow(tracer.frame(), tracer.var()));
         for name in arguments {
