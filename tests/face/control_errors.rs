@@ -52,10 +52,11 @@ fn what_is_carried_changes_its_shape() {
     says(
         while_loop(x.clone(), |s| s.sum().lt(1.0), |s| Ok(concatenate(&[s, s], 0))),
         expect![[r#"
-        the body of `while_loop` returns f32[4,3] for `carry`, which is f32[2,3]
-          --> here, while tracing a closure for while_loop
-          note: what is returned for it is made at here
-          help: what is carried keeps its shape: reduce, `slice` or `broadcast_to` what is returned, or start with f32[4,3]; what grows from turn to turn is not carried, but given out by `scan`"#]],
+            the body of `while_loop` returns f32[4,3] for `carry`, which is f32[2,3]
+              --> here, while tracing a closure for while_loop
+              note: what is returned for it is made at here
+              help: one shape is carried: reduce, `slice` or `broadcast_to` what is returned, or start with f32[4,3]
+              help: to collect something of every turn, let `scan` give it out"#]],
     );
     says(
         while_loop(x, |s| s.sum().lt(1.0), |s| Ok(s.clone() * 0.0 + Array::ones([2, 2, 3], F32))),
@@ -63,7 +64,8 @@ fn what_is_carried_changes_its_shape() {
             the body of `while_loop` returns f32[2,2,3] for `carry`, which is f32[2,3]
               --> here, while tracing a closure for while_loop
               note: what is returned for it is made at here
-              help: what is carried keeps its shape: reduce, `slice` or `broadcast_to` what is returned, or start with f32[2,2,3]; what grows from turn to turn is not carried, but given out by `scan`"#]],
+              help: one shape is carried: reduce, `slice` or `broadcast_to` what is returned, or start with f32[2,2,3]
+              help: to collect something of every turn, let `scan` give it out"#]],
     );
 }
 
@@ -117,29 +119,29 @@ fn branches_disagree() {
     says(
         cond(&p, || Ok(x.sin()), || Ok(x.convert(F64).cos())),
         expect![[r#"
-        the branches of `cond` return different types for `result`
-          --> here, while tracing a closure for cond
-          note: `otherwise` returns f64[3] at here
-          note: `then` returns f32[3] at here
-          help: `.convert(F64)` the second, or `.convert(F32)` the first"#]],
+            the branches of `cond` return different types for `result`
+              --> here, while tracing a closure for cond
+              note: `then` returns f32[3] at here
+              note: `otherwise` returns f64[3] at here
+              help: `.convert(F32)` the second, or `.convert(F64)` the first"#]],
     );
     says(
         cond(&p, || Ok((x.sum(), zero())), || Ok((x.clone(), zero()))),
         expect![[r#"
-        the branches of `cond` return different types for `result.0`
-          --> here, while tracing a closure for cond
-          note: `otherwise` returns f32[3] at here
-          note: `then` returns f32[] at here
-          help: all branches return one shape: `broadcast_to` or `reshape` one of them"#]],
+            the branches of `cond` return different types for `result.0`
+              --> here, while tracing a closure for cond
+              note: `then` returns f32[] at here
+              note: `otherwise` returns f32[3] at here
+              help: all branches return one shape: `broadcast_to` or `reshape` one of them"#]],
     );
     says(
         cond(&p, || Ok(vec![x.clone()]), || Ok(vec![halved(&x), x.exp()])),
         expect![[r#"
-        the branches of `cond` return different structures: only `otherwise` has `result[1]`
-          --> here, while tracing a closure for cond
-          note: `otherwise` returns at here
-          note: `then` returns at here
-          help: all branches return one structure: the same lengths, variants and static fields"#]],
+            the branches of `cond` return different structures: only `otherwise` has `result[1]`
+              --> here, while tracing a closure for cond
+              note: `then` returns at here
+              note: `otherwise` returns at here
+              help: all branches return one structure: the same lengths, variants and static fields"#]],
     );
     let i = Array::from(0);
     says(
@@ -238,8 +240,9 @@ fn numbers_that_choose_nothing() {
     says(
         fori_loop(0..u64::MAX, x, |_, s| Ok(s.clone())),
         expect![[r#"
-        `fori_loop` cannot count over 0..18446744073709551615 in i64
-          --> here, while tracing a closure for fori_loop"#]],
+            `fori_loop` cannot count over 0..18446744073709551615 in i64
+              --> here, while tracing a closure for fori_loop
+              help: count over fewer numbers"#]],
     );
 }
 
@@ -319,10 +322,10 @@ fn functions_that_do_not_give_back_what_they_combine() {
     says(
         associative_scan(&x, |a, b| Ok((a + b).convert(F64))),
         expect![[r#"
-        the function of `associative_scan` returns f64[4,2] for `x`, of which it is given f32[4,2]
-          --> here, while tracing a closure for associative_scan
-          note: what is returned for it is made at here
-          help: it is given whole slices, and combines them element by element along the leading axis: `vmap` a function of single elements"#]],
+            the function of `associative_scan` returns f64[4,2] for `x`, of which it is given f32[4,2]
+              --> here, while tracing a closure for associative_scan
+              note: what is returned for it is made at here
+              help: `.convert(F32)` what is returned"#]],
     );
     says(
         associative_scan(&[x.clone()][..], |a, _| Ok([a, a].concat())),
@@ -334,17 +337,18 @@ fn functions_that_do_not_give_back_what_they_combine() {
     says(
         map_reduce(zero(), &x, |x| x.clone(), |a, b| Ok(a + b)),
         expect![[r#"
-        the map function of `map_reduce` returns f32[2] for `carry`, which is f32[]
-          --> here, while tracing a closure for map_reduce
-          help: what is carried keeps its shape: reduce, `slice` or `broadcast_to` what is returned, or start with f32[2]; what grows from turn to turn is not carried, but given out by `scan`"#]],
+            the map function of `map_reduce` returns f32[2] for `init`, which is f32[]
+              --> here, while tracing a closure for map_reduce
+              help: one shape is carried: reduce, `slice` or `broadcast_to` what is returned, or start with f32[2]
+              help: to collect something of every turn, let `scan` give it out"#]],
     );
     says(
         map_reduce(zero(), &x, |x| x.sum(), |a, b| Ok((a + b).convert(F64))),
         expect![[r#"
-        the combining function of `map_reduce` returns f64[] for `carry`, which is f32[]
-          --> here, while tracing a closure for map_reduce
-          note: what is returned for it is made at here
-          help: `.convert(F32)` what is returned, or start with an array of F64"#]],
+            the combining function of `map_reduce` returns f64[] for `init`, which is f32[]
+              --> here, while tracing a closure for map_reduce
+              note: what is returned for it is made at here
+              help: `.convert(F32)` what is returned, or start with an array of F64"#]],
     );
 }
 
