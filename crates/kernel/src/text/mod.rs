@@ -365,7 +365,7 @@ mod tests {
             program @p { return $x }
               1:21: `$x` is not a slot such as `$0`
             program @p { arena 1 }
-              1:22: expected `launch`, `call` or `return`, found `}`"#]]
+              1:22: expected `launch`, `copy`, `call` or `return`, found `}`"#]]
         .assert_eq(&text.join("\n"));
     }
 
