@@ -50,7 +50,7 @@ impl Allowance {
             // Their examples repeat sums of bounded terms, whose error is relative to the bound.
             "scan" | "switch" => Allowance::Bounded(16.0 * UNITS),
             "reduce_max" | "reduce_min" => Allowance::Zeros,
-            "dot_general" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
+            "dot_general" | "each" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
             "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
             _ if roundings(example, graph) > 1 => Allowance::Units(UNITS, None),
             _ => Allowance::Exact,
