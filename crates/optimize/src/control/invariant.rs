@@ -237,21 +237,21 @@ mod tests {
             expect![[r#"
                 %2: f32[] = exp %0
                 %3: f32[] = sin %0
-                %4: f32[] = while[cond=func @c(%0: f32[]) -> (bool[]) {
+                %4: f32[] = while[cond=func @c(%0: f32[], %1: f32[], %2: f32[]) -> (bool[]) {
+                %3: bool[] = compare[comparison=lt] %2, %1
+                return %3
+                }, body=func @b(%0: f32[], %1: f32[], %2: f32[]) -> (f32[]) {
+                %3: f32[] = while[cond=func @c(%0: f32[]) -> (bool[]) {
                 %1: bool[] = compare[comparison=lt] %0, 1.0:f32[]
                 return %1
                 }, body=func @b(%0: f32[]) -> (f32[]) {
                 return %0
                 }, cond_consts=0, body_consts=0] %0
-                %5: f32[] = add %3, %4
-                %6: f32[] = while[cond=func @c(%0: f32[], %1: f32[], %2: f32[]) -> (bool[]) {
-                %3: bool[] = compare[comparison=lt] %2, %1
-                return %3
-                }, body=func @b(%0: f32[], %1: f32[], %2: f32[]) -> (f32[]) {
-                %3: f32[] = add %1, %2
-                return %3
-                }, cond_consts=2, body_consts=2] %0, %2, %0, %5, %1
-                return %6
+                %4: f32[] = add %1, %3
+                %5: f32[] = add %4, %2
+                return %5
+                }, cond_consts=2, body_consts=2] %0, %2, %0, %3, %1
+                return %4
             "#]],
         );
     }
