@@ -65,9 +65,9 @@ impl LoopRange for Range<&Array> {
 
 /// `body(i, s)` for every `i` of a range, where `s` is what the turn before returned, and `init` in the first.
 ///
-/// `i` is an `i32` scalar, or an `i64` where the range needs it. A range of Rust integers is a loop of known length,
-/// which has both derivatives; one of arrays is a [`while_loop`](crate::while_loop), which has forward derivatives
-/// only. What is carried keeps its structure and types.
+/// `i` is an `i32` scalar, or an `i64` where the range needs it. A range of Rust integers is a loop of known length, a
+/// [`scan`](crate::scan); one of arrays is a [`while_loop`](crate::while_loop). What is carried keeps its structure and
+/// types.
 ///
 /// ```
 /// use tracewell::prelude::*;

@@ -34,7 +34,7 @@ impl Default for ScanOptions {
 /// axis.
 ///
 /// What is carried keeps its structure and types; a number (`Array::weak`) that it starts with takes the type that `f`
-/// returns for it. Both derivatives exist; reverse mode keeps what it needs of every turn, and
+/// returns for it. Reverse mode keeps what it needs of every turn, and
 /// [`checkpoint`](crate::checkpoint) around the body keeps only what is carried.
 ///
 /// ```

@@ -16,8 +16,8 @@ use crate::tree::Tree;
 /// `body` applied to `init`, to what it returns, and so on, as long as `cond` holds of it.
 ///
 /// What is carried keeps its structure and types; a number (`Array::weak`) that it starts with takes the type that the
-/// body returns for it. Derivatives are forward only: a loop of known length is one of
-/// [`fori_loop`](crate::fori_loop) or [`scan`](crate::scan), which have both.
+/// body returns for it. Reverse mode keeps some of the turns and computes the others again, as their number is not known
+/// before: a loop of known length is better one of [`fori_loop`](crate::fori_loop) or [`scan`](crate::scan).
 ///
 /// ```
 /// use tracewell::prelude::*;
