@@ -97,6 +97,9 @@ pub(crate) struct Call {
     pub(crate) call: LibraryCall,
     pub(crate) operands: Vec<Id>,
     pub(crate) results: Vec<Id>,
+    /// Where it stands among the nodes, if it has an effect: it is called whether its results are read or not, and
+    /// in program order with other effects.
+    pub(crate) effect: Option<Id>,
 }
 
 /// A graph as fusion sees it.
@@ -364,7 +367,8 @@ impl Builder<'_> {
             self.values[var.0 as usize] = Some(Operand::Node(id));
             results.push(id);
         }
-        self.flow.calls.push(Call { call, operands, results });
+        let effect = equation.prim.has_effect().then_some(self.flow.nodes.len());
+        self.flow.calls.push(Call { call, operands, results, effect });
     }
 }
 

@@ -7,6 +7,7 @@ use tracewell_array::{DType, Shape, Tensor};
 use tracewell_kernel::Comparison;
 
 use crate::graph::Graph;
+use crate::ty::ArrayType;
 
 /// The closed set of things a parameter can be. A new variant is a new thing the text form can say.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -29,6 +30,8 @@ pub enum ParamValue {
     Graph(Arc<Graph>),
     /// `[func @name(…) { … }, func @other(…) { … }]`
     Graphs(Vec<Arc<Graph>>),
+    /// `(f32[2,3], i32[])`
+    Types(Vec<ArrayType>),
 }
 
 impl ParamValue {
@@ -50,6 +53,7 @@ impl ParamValue {
             ParamValue::Tensor(tensor) => tensor.size_bytes(),
             ParamValue::Graph(graph) => graph.bytes(),
             ParamValue::Graphs(graphs) => graphs.iter().map(|graph| graph.bytes()).sum(),
+            ParamValue::Types(types) => size_of_val(types.as_slice()),
         }
     }
 }
@@ -119,7 +123,7 @@ macro_rules! param_of {
 }
 param_of! {
     i64 => Int, bool => Bool, DType => DType, Comparison => Comparison, String => Text, Tensor => Tensor,
-    Arc<Graph> => Graph, Vec<Arc<Graph>> => Graphs,
+    Arc<Graph> => Graph, Vec<Arc<Graph>> => Graphs, Vec<ArrayType> => Types,
 }
 
 impl Param for usize {

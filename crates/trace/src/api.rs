@@ -43,6 +43,8 @@ pub enum Api {
     EvalShape,
     /// The expansion of a primitive that is defined by one.
     Expand,
+    /// A function given to `callback`, while it runs.
+    Callback,
 }
 
 impl Api {
@@ -69,6 +71,7 @@ impl Api {
             Api::SavedResiduals => "saved_residuals",
             Api::EvalShape => "eval_shape",
             Api::Expand => "expand",
+            Api::Callback => "callback",
         }
     }
 
@@ -79,7 +82,7 @@ impl Api {
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
-            Api::Rule | Api::EvalShape => false,
+            Api::Rule | Api::EvalShape | Api::Callback => false,
         }
     }
 }

@@ -68,6 +68,19 @@ pub fn is_idle() -> bool {
     STACK.with_borrow(Vec::is_empty)
 }
 
+/// Runs `f` as if nothing were traced on this thread: what it does is done at once, and recorded nowhere.
+pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+    /// Puts the stack back, also after a panic.
+    struct Back(Vec<Arc<Frame>>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            STACK.with_borrow_mut(|stack| *stack = std::mem::take(&mut self.0));
+        }
+    }
+    let _back = Back(STACK.with_borrow_mut(std::mem::take));
+    f()
+}
+
 /// Keeps a frame on the stack; the frame is closed when this is dropped, also by a panic.
 pub(crate) struct Open(pub(crate) Arc<Frame>);
 

@@ -26,6 +26,7 @@ mod array;
 mod cache;
 mod checks;
 mod config;
+mod effects;
 mod executable;
 mod executor;
 mod jit;
@@ -40,6 +41,7 @@ pub mod tree;
 
 pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
+pub use effects::{Cancel, callback, capturing_prints, ordered_callback, with_cancel, with_time_limit};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::Outcome;
@@ -67,11 +69,12 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape,
-        explain_cache_misses, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize,
-        lower, print_saved_residuals, s, saved_residuals, stop_gradient, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes,
+        CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree,
+        callback, capturing_prints, check, checking_leaks, checking_purity, checkpoint, checkpoint_name,
+        checkpoint_with, custom_jvp, custom_vjp, debug_print, eval_shape, explain_cache_misses, grad,
+        grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, ordered_callback,
+        print_saved_residuals, s, saved_residuals, stop_gradient, trace, value_and_grad, value_and_grad_aux,
+        vjp, vmap, vmap_axes, with_cancel, with_time_limit,
     };
 }
 
@@ -122,6 +125,7 @@ pub fn stop_gradient<T: TreeRef + ?Sized>(x: &T) -> T::Owned {
 pub mod __private {
     pub use crate::Array;
     pub use crate::array::Scalar;
+    pub use crate::effects::{check, debug_print, shown};
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;

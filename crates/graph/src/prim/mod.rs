@@ -10,6 +10,7 @@ mod bitcast;
 mod bitwise;
 mod broadcast;
 mod call;
+mod callback;
 mod checkpoint;
 mod checkpoint_name;
 mod clamp;
@@ -45,11 +46,11 @@ mod while_loop;
 
 pub use self::nested::{Place, first_half};
 pub use self::{
-    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
-    checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
-    custom_vjp::*, dot_general::*, each::*, integer_pow::*, iota::*, is_finite::*, nextafter::*, pad::*,
-    permute::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*,
-    unary::*, while_loop::*,
+    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
+    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
+    custom_jvp::*, custom_vjp::*, dot_general::*, each::*, integer_pow::*, iota::*, is_finite::*,
+    nextafter::*, pad::*, permute::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*,
+    slice::*, switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -103,7 +104,7 @@ macro_rules! primitives {
 
 primitives! {
     Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
-    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
+    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
