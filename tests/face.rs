@@ -18,6 +18,8 @@ mod concrete;
 mod custom;
 #[path = "face/donation.rs"]
 mod donation;
+#[path = "face/effects.rs"]
+mod effects;
 #[path = "face/elementwise.rs"]
 mod elementwise;
 #[path = "face/errors.rs"]

@@ -13,6 +13,11 @@ mod axis_range;
 mod axis_twice;
 mod broadcast_rank;
 mod broadcast_size;
+mod callback_gradient;
+mod callback_panics;
+mod callback_result;
+mod check_condition;
+mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
 mod constant_in_jit;
@@ -193,6 +198,16 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(vmap_result_axis),
             runs!(vmap_whole_result),
             runs!(vmap_nothing),
+        ],
+    ),
+    (
+        "Callbacks and checks",
+        &[
+            runs!(check_fails),
+            runs!(check_condition),
+            runs!(callback_result),
+            runs!(callback_gradient),
+            runs!(callback_panics),
         ],
     ),
     ("Files", &[runs!(file_missing), runs!(file_not_npy), runs!(file_dtype)]),

@@ -22,7 +22,7 @@ use crate::array::Array;
 ///     loss
 /// });
 /// let (_, text) = capturing_prints(|| step.call(&Array::from([0.1f32, 0.2])));
-/// assert_eq!(text, "loss = 0.05\n");
+/// assert_eq!(text, "loss = 0.050\n");
 /// ```
 #[macro_export]
 macro_rules! debug_print {
