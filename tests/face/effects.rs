@@ -132,6 +132,10 @@ fn derivatives_print_the_forward_pass_once() {
     assert_eq!(printed(|| jvp(loss, &x, &x)), once);
     assert_eq!(printed(|| jit(|x: &Array| jvp(jitted_loss, x, x)).call(&x)), once);
     assert_eq!(printed(|| hessian(loss)(&x)), once);
+    let rows = tracewell::stack(&[x.clone(), 2.0 * &x], 0);
+    let text = "loss = 14.0\nloss = 56.0\n";
+    assert_eq!(printed(|| grad(|x: &Array| vmap(loss)(x).sum())(&rows)), text);
+    assert_eq!(printed(|| vmap(grad(jitted_loss))(&rows)), text);
     assert_eq!(printed(|| hvp(jitted_loss, &x, &x)), once);
     assert_eq!(printed(|| jacrev(loss)(&x)), once);
     assert_eq!(printed(|| grad(checkpoint(loss))(&x)), once);
@@ -320,6 +324,8 @@ fn ordered_callbacks_run_once_and_in_order() {
     assert_eq!(f(&x).item::<f32>(), 5.0);
     assert_eq!(seen(), [5.0, 5.0]);
     assert_eq!(jit(f).call(&x).item::<f32>(), 5.0);
+    assert_eq!(seen(), [5.0, 5.0]);
+    assert_eq!(jvp(f, &x, &x).1.item::<f32>(), 5.0);
     assert_eq!(seen(), [5.0, 5.0]);
     assert_eq!(grad(f)(&x).item::<f32>(), 1.0);
     assert_eq!(seen(), [5.0, 5.0]);

@@ -15,6 +15,9 @@ impl Prim {
         if let Prim::Callback(callback) = self {
             return callback.ordered;
         }
+        if !self.nests() {
+            return false;
+        }
         let mut found = false;
         self.rules().each_param(&mut |name, value| {
             found |= self.runs(name) && value.graphs().iter().any(|graph| graph.has_effect());

@@ -27,7 +27,7 @@ struct Inner {
 /// Functions that are alive, by their names.
 static FUNCTIONS: Mutex<Option<HashMap<String, Weak<Inner>>>> = Mutex::new(None);
 
-/// So many names are kept before those of dead functions are forgotten.
+/// So many names are added before those of dead functions are forgotten.
 const KEPT: usize = 256;
 
 impl HostFunction {
@@ -44,7 +44,8 @@ impl HostFunction {
         if let Some(found) = functions.get(&name).and_then(Weak::upgrade) {
             return HostFunction(found);
         }
-        if functions.len() >= KEPT {
+        // At powers of two, so that each name is looked at a few times however many are alive.
+        if functions.len() >= KEPT && functions.len().is_power_of_two() {
             functions.retain(|_, function| function.strong_count() > 0);
         }
         functions.insert(name, Arc::downgrade(&made));

@@ -79,6 +79,11 @@ macro_rules! primitives {
                 match self { $(Prim::$Variant(p) => p,)* Prim::Custom(p) => &*p.rules }
             }
 
+            /// Whether it may run graphs: those of users are not known.
+            pub(crate) fn nests(&self) -> bool {
+                match self { $(Prim::$Variant(_) => $Variant::NESTS,)* Prim::Custom(_) => true }
+            }
+
             /// The built-in primitive of that name with these parameters.
             pub fn from_params(name: &str, params: &[(String, ParamValue)]) -> Option<Prim> {
                 match name {
