@@ -14,10 +14,16 @@ mod checkpoint;
 mod closures;
 #[path = "face/concrete.rs"]
 mod concrete;
+#[path = "face/control.rs"]
+mod control;
+#[path = "face/control_errors.rs"]
+mod control_errors;
 #[path = "face/custom.rs"]
 mod custom;
 #[path = "face/donation.rs"]
 mod donation;
+#[path = "face/dynamic.rs"]
+mod dynamic;
 #[path = "face/effects.rs"]
 mod effects;
 #[path = "face/elementwise.rs"]

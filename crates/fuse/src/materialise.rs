@@ -193,6 +193,10 @@ impl Walk<'_> {
         for &operand in &flow.calls[call].operands {
             self.required[operand] = true;
             self.calls[operand].push(call);
+            // The constants of a call may stand behind it, where the walk has been already.
+            if let Def::Constant(_) = flow.nodes[operand].def {
+                self.stored[operand] = true;
+            }
         }
         for &result in &flow.calls[call].results {
             self.stored[result] = true;

@@ -11,6 +11,7 @@ mod eval;
 mod graph;
 mod host;
 mod params;
+mod part;
 mod primitive;
 mod ty;
 mod verify;

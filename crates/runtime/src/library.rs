@@ -85,7 +85,7 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
 pub(crate) struct Context<'a> {
     /// Generated code reads the handler's address from the first word.
     handler: CallHandler,
-    /// Generated code that polls reads the byte's address from the second word.
+    /// And looks at this flag, whose address is the second word, in long loops: not 0 stops the kernel.
     stop: &'a AtomicU8,
     calls: &'a [LibraryCall],
     /// What the call that stopped the kernel failed with.
