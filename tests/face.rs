@@ -24,6 +24,8 @@ mod custom;
 mod donation;
 #[path = "face/dynamic.rs"]
 mod dynamic;
+#[path = "face/effects.rs"]
+mod effects;
 #[path = "face/elementwise.rs"]
 mod elementwise;
 #[path = "face/errors.rs"]

@@ -1,16 +1,15 @@
-//! Equations that no result depends on disappear. Primitives have no effects, so that none is needed for its own
-//! sake. Inputs stay, used or not.
+//! Equations that no result depends on disappear, unless they have effects. Inputs stay, used or not.
 
 use tracewell_graph::{ArrayType, Atom, Equation, Graph, Var};
 
 use crate::control::{needed, trim};
 use crate::rebuild::{Operands, Results, keep, rebuild_some};
 
-/// Removes equations that no output depends on, and what control flow does for none.
+/// Removes equations that neither an output nor an effect depends on, and what control flow does for none.
 pub fn dead_code(graph: &Graph) -> Graph {
     let live = needed(graph, &vec![true; graph.outputs.len()]);
     let is_live = |var: &Var| live[var.0 as usize];
-    let wanted = |equation: &Equation| equation.outputs.iter().any(is_live);
+    let wanted = |equation: &Equation| equation.outputs.iter().any(is_live) || equation.prim.has_effect();
     rebuild_some(graph, wanted, |builder, equation, operands| {
         let results: Vec<bool> = equation.outputs.iter().map(is_live).collect();
         let Some(trimmed) = trim(&equation.prim, &results) else {
@@ -38,6 +37,23 @@ mod tests {
 
     use super::*;
     use crate::testing::check;
+
+    #[test]
+    fn effects_stay() {
+        check(
+            dead_code,
+            "(%0: f32[3]) -> (f32[3])",
+            "%1: f32[3] = exp %0
+            %2: f32[3] = callback[function=\"f\", ordered=false, results=(f32[3])] %1
+            callback[function=\"f\", ordered=true, results=()] %1
+            return %0",
+            expect![[r#"
+                %1: f32[3] = exp %0
+                callback[function="f", ordered=true, results=()] %1
+                return %0
+            "#]],
+        );
+    }
 
     #[test]
     fn what_no_result_needs_goes() {
