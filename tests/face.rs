@@ -22,6 +22,8 @@ mod control_errors;
 mod custom;
 #[path = "face/donation.rs"]
 mod donation;
+#[path = "face/dynamic.rs"]
+mod dynamic;
 #[path = "face/elementwise.rs"]
 mod elementwise;
 #[path = "face/errors.rs"]

@@ -54,7 +54,7 @@ fn abstract_value(tracer: &Tracer, what: &str) -> Error {
         _ => "move it outside of the traced function",
     };
     error
-        .help("to choose by value inside a traced function use `select`")
+        .help("to choose by value inside a traced function use `select` or `cond`; to repeat by value, `while_loop`")
         .help(format!("to keep a Rust `if` or loop, {keep}"))
 }
 

@@ -20,11 +20,14 @@ mod convert;
 mod custom_jvp;
 mod custom_vjp;
 mod dot_general;
+mod dynamic_slice;
+mod dynamic_update_slice;
 mod each;
 mod elementwise;
 mod integer_pow;
 mod iota;
 mod is_finite;
+mod linear_call;
 mod nested;
 mod nextafter;
 mod pad;
@@ -35,21 +38,31 @@ mod reshape;
 mod reverse;
 mod round;
 mod scan;
+mod scan_batch;
+mod scan_examples;
+mod scan_jvp;
+mod scan_transpose;
 mod select;
 mod shape_rules;
 mod slice;
 mod switch;
+mod switch_examples;
+mod switch_rules;
 mod tetragamma;
 mod unary;
+mod while_batch;
 mod while_loop;
+mod while_record;
+mod while_reverse;
+mod window;
 
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
     checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
-    custom_vjp::*, dot_general::*, each::*, integer_pow::*, iota::*, is_finite::*, nextafter::*, pad::*,
-    permute::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*,
-    unary::*, while_loop::*,
+    custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*, integer_pow::*,
+    iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*, reshape::*,
+    reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -58,6 +71,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, Shape};
 
+use crate::graph::Graph;
 use crate::params::{FromParams, ParamValue};
 use crate::primitive::{Example, Primitive};
 use crate::ty::ArrayType;
@@ -106,8 +120,8 @@ primitives! {
     Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
-    DotGeneral "dot_general", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
-    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", Log "log",
+    DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
+    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
     Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
     Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
     Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
@@ -158,6 +172,25 @@ impl Prim {
     /// Its name in texts.
     pub fn name(&self) -> &str {
         self.rules().name()
+    }
+
+    /// Whether it is control flow, which runs graphs in its parameters.
+    pub fn is_control(&self) -> bool {
+        matches!(self, Prim::Scan(_) | Prim::While(_) | Prim::Switch(_) | Prim::Each(_))
+    }
+
+    /// The same control flow with other graphs, made of those it runs; anything else as it is.
+    pub fn with_graphs(&self, f: &mut dyn FnMut(&Graph) -> Graph) -> Prim {
+        let mut new = |graph: &Arc<Graph>| Arc::new(f(graph));
+        match self {
+            Prim::Scan(scan) => Scan { body: new(&scan.body), ..scan.clone() }.into(),
+            Prim::While(repeat) => {
+                While { cond: new(&repeat.cond), body: new(&repeat.body), ..repeat.clone() }.into()
+            }
+            Prim::Switch(switch) => Switch { branches: switch.branches.iter().map(new).collect() }.into(),
+            Prim::Each(each) => Each { graph: new(&each.graph), ..each.clone() }.into(),
+            other => other.clone(),
+        }
     }
 }
 

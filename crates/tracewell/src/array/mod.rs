@@ -3,6 +3,7 @@
 mod convert;
 mod create;
 mod display;
+mod dynamic;
 mod elementwise;
 mod indexing;
 mod join;
@@ -11,6 +12,7 @@ mod reduce;
 mod scalar;
 mod shape;
 
+pub use dynamic::Starts;
 pub use indexing::Cut;
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};

@@ -6,8 +6,8 @@ use tracewell_graph::prim::{Call, Concatenate, Reshape, Reverse};
 use tracewell_graph::{Location, Prim};
 use tracewell_trace::{Api, Error, Value, bind, raise};
 
-use super::agree::check_same;
 use super::body::{Body, unknown};
+use super::checks::check_same;
 use super::length::length;
 use super::parts::{of_all, one, part};
 use crate::outcome::Outcome;

@@ -1,6 +1,7 @@
 //! A user's function as the graph of a branch or a loop.
 
-use tracewell_graph::{Atom, Graph, GraphBuilder, Location, TypeError};
+use tracewell_graph::prim::Convert;
+use tracewell_graph::{ArrayType, Atom, Graph, GraphBuilder, Location, Splat, TypeError};
 use tracewell_trace::{Api, Argument, Error, Value};
 
 use crate::outcome::{Beside, Outcome};
@@ -93,4 +94,25 @@ pub(super) fn extended(
     let outputs = b.inline(graph, &inputs);
     let outputs = build(&mut b, &inputs, outputs)?;
     Ok(b.finish(graph.name.clone(), outputs))
+}
+
+/// The graph with its first outputs of these types, which they may yield to.
+pub(super) fn converted(graph: &Graph, types: &[ArrayType]) -> Result<Graph, Error> {
+    if graph.output_types().iter().zip(types).all(|(have, want)| have == want) {
+        return Ok(graph.clone());
+    }
+    extended(graph, |b, _, mut outputs| {
+        for (output, want) in outputs.iter_mut().zip(types) {
+            if b.ty(output) != *want {
+                let (dtype, weak) = (want.dtype, want.weak);
+                *output = match output {
+                    Atom::Splat(splat) => {
+                        Atom::Splat(Splat { literal: splat.literal.convert(dtype), weak, ..splat.clone() })
+                    }
+                    Atom::Var(_) => b.bind1(Convert { dtype, weak }, std::slice::from_ref(output))?,
+                };
+            }
+        }
+        Ok(outputs)
+    })
 }

@@ -5,8 +5,9 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::Convert;
 use tracewell_trace::Api;
 
-use super::agree::check_predicate;
 use super::body::{Body, function_of, unnamed};
+use super::branches::unify;
+use super::checks::check_predicate;
 use super::parts::one;
 use super::switch::{bind_switch, branch_name};
 use crate::array::Array;
@@ -43,12 +44,15 @@ where
         || {
             check_predicate("the predicate of `cond`", &pred.ty(), None)?;
             let (yes, no) = (function_of::<F>(&function), function_of::<G>(&function));
-            let names = vec![branch_name(&no, "`otherwise`"), branch_name(&yes, "`then`")];
+            let names = [branch_name(&yes, "`then`"), branch_name(&no, "`otherwise`")];
             let yes = Body::stage::<R>(&yes, "then", &[], |_| then())?;
             let no = Body::stage::<R>(&no, "otherwise", &[], |_| otherwise())?;
+            let mut bodies = vec![yes, no];
+            unify(&function, &mut bodies, &names)?;
+            bodies.reverse();
             let convert = Convert { dtype: DType::I32, weak: false };
             let index = one(convert, &[pred.value().clone()], &function.location)?;
-            Ok(bind_switch(&function, index, vec![no, yes], &names)?)
+            Ok(bind_switch(&function, index, bodies)?)
         },
     ))
 }

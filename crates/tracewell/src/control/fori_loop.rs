@@ -9,8 +9,9 @@ use tracewell_graph::{ArrayType, Atom, Graph, GraphBuilder, Location, Splat};
 use tracewell_kernel::Comparison;
 use tracewell_trace::{Api, Argument, Error, ErrorKind, Value, bind};
 
-use super::agree::{Carry, check_integer};
 use super::body::{Body, extended};
+use super::carry::Carry;
+use super::checks::check_integer;
 use crate::array::{Array, common_dtype, fit};
 use crate::outcome::Outcome;
 use crate::staging::{Failure, Function, describe, enter, refill};
@@ -114,7 +115,7 @@ where
     };
     let Some(dtype) = [DType::I32, DType::I64].into_iter().find(|&dtype| fits(dtype)) else {
         let message = format!("`fori_loop` cannot count over {start}..{end} in i64");
-        return Err(Error::new(ErrorKind::Type, message).into());
+        return Err(Error::new(ErrorKind::Type, message).help("count over fewer numbers").into());
     };
     let (carry, body) = stage(function, dtype, init, body)?;
     let length = usize::try_from(end - start).unwrap_or(0);
@@ -177,7 +178,7 @@ where
     R: Outcome<Ok = S>,
     F: Fn(&Array, &S) -> R,
 {
-    let mut carry = Carry::new(init);
+    let mut carry = Carry::new(init, "carry");
     let counter = Argument { name: "i".to_string(), ty: ArrayType::new(dtype, []), value: None };
     let stage = |carried: &[Argument]| {
         let arguments = [std::slice::from_ref(&counter), carried].concat();

@@ -6,8 +6,8 @@ use tracewell_graph::prim::{self, Call, Reshape};
 use tracewell_graph::{Atom, Graph, GraphBuilder, Location, Prim};
 use tracewell_trace::{Api, Argument, Error, Value, apply, bind, stage};
 
-use super::agree::Carry;
 use super::body::{Body, elements, function_of, unknown, unnamed};
+use super::carry::Carry;
 use super::length::length;
 use super::parts::{element, of_all, one, part};
 use crate::outcome::{Beside, Outcome};
@@ -80,7 +80,7 @@ where
     M: Fn(&X) -> Q,
     F: Fn(&T, &T) -> R,
 {
-    let mut carry = Carry::new(init);
+    let mut carry = Carry::new(init, "init");
     let of_map = function_of::<M>(function);
     let mut mapped = Body::stage_beside::<R, Q>(&of_map, "map", &elements(xs, "x"), |tracers| {
         map(X::lend(&refill(xs, tracers.to_vec())))

@@ -4,9 +4,11 @@
 //! outside `jit!`, where the primitive is compiled and run at once. What a function captures, tracers and arrays of
 //! the program, becomes an operand of the primitive, so that the same loop on other data is not compiled again.
 
-mod agree;
 mod associative_scan;
 mod body;
+mod branches;
+mod carry;
+mod checks;
 mod cond;
 mod fori_loop;
 mod length;
@@ -25,3 +27,8 @@ pub use map_reduce::map_reduce;
 pub use scan::{ScanOptions, scan, scan_with};
 pub use switch::switch;
 pub use while_loop::while_loop;
+
+/// The programs of the page run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/control-flow.md")]
+struct Page;

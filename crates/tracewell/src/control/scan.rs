@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tracewell_graph::{Location, prim};
 use tracewell_trace::{Api, Argument, Value, bind};
 
-use super::agree::Carry;
 use super::body::{Body, elements};
+use super::carry::Carry;
 use super::length::length;
 use crate::outcome::Outcome;
 use crate::staging::{Failure, Function, describe, enter, refill, values_of};
@@ -97,7 +97,7 @@ where
     R::own(enter::<R, (C, Y)>(function, arguments, || {
         let length = length(function.api, xs, options.length)?;
         let element = elements(xs, "x");
-        let mut carry = Carry::new(init);
+        let mut carry = Carry::new(init, "carry");
         let carries = carry.values.len();
         let stage = |carried: &[Argument]| -> Result<Body<(C, Y)>, Failure<R>> {
             let arguments = [carried, &element].concat();

@@ -7,8 +7,9 @@ use tracewell_graph::prim::{self, Clamp, Convert};
 use tracewell_graph::{Graph, GraphBuilder, Location, Splat};
 use tracewell_trace::{Api, Error, ErrorKind, Value, bind};
 
-use super::agree::{check_integer, unify};
 use super::body::{Body, unnamed};
+use super::branches::unify;
+use super::checks::check_integer;
 use super::parts::one;
 use crate::array::Array;
 use crate::outcome::Outcome;
@@ -49,8 +50,9 @@ pub fn switch<R: Outcome>(index: &Array, branches: &[&dyn Fn() -> R]) -> R {
                 bodies.push(Body::stage::<R>(&function, "branch", &[], |_| branch())?);
             }
             let names: Vec<String> = (0..branches.len()).map(|i| format!("branch {i}")).collect();
+            unify(&function, &mut bodies, &names)?;
             let index = clamped(index.value(), branches.len(), &function.location)?;
-            Ok(bind_switch(&function, index, bodies, &names)?)
+            Ok(bind_switch(&function, index, bodies)?)
         },
     ))
 }
@@ -81,14 +83,12 @@ pub(super) fn branch_name(function: &Function, place: &str) -> String {
     }
 }
 
-/// Applies the branch that an `i32` scalar chooses. `names` says what the user calls each.
+/// Applies the branch that an `i32` scalar chooses, of branches of one type.
 pub(super) fn bind_switch<T: Tree>(
     function: &Function,
     index: Value,
-    mut bodies: Vec<Body<T>>,
-    names: &[String],
+    bodies: Vec<Body<T>>,
 ) -> Result<T, Error> {
-    unify(function, &mut bodies, names)?;
     let mut operands: Vec<Value> = Vec::new();
     // For each branch, which of the operands its inputs are.
     let mut places: Vec<Vec<usize>> = Vec::with_capacity(bodies.len());

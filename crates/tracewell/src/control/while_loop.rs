@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tracewell_graph::{Location, prim};
 use tracewell_trace::{Api, Value, bind};
 
-use super::agree::{Carry, check_predicate};
 use super::body::{Body, function_of, unnamed};
+use super::carry::Carry;
+use super::checks::check_predicate;
 use crate::array::Array;
 use crate::outcome::{Beside, Outcome};
 use crate::staging::{Failure, Function, describe, enter, refill};
@@ -47,7 +48,7 @@ where
     P: Fn(&S) -> C,
     F: Fn(&S) -> R,
 {
-    let mut carry = Carry::new(init);
+    let mut carry = Carry::new(init, "carry");
     let of_body = function_of::<F>(function);
     let body = carry.settle::<R>(
         function,
