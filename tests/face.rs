@@ -44,6 +44,8 @@ mod memory;
 mod misses;
 #[path = "errors/mod.rs"]
 mod mistakes;
+#[path = "face/newton.rs"]
+mod newton;
 #[path = "oracle/mod.rs"]
 mod oracle;
 #[path = "face/primitives.rs"]
