@@ -1,11 +1,13 @@
 //! Control flow, made smaller: what it runs for nobody, computes again in every turn or is told needlessly.
 
 mod disappear;
+mod exchange;
 mod invariant;
 mod specialize;
 mod trim;
 
 pub use disappear::disappear;
+pub use exchange::exchange;
 pub use invariant::invariant;
 pub use specialize::specialize;
 pub(crate) use trim::{needed, trim};
