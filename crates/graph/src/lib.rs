@@ -9,6 +9,7 @@ mod error;
 mod eval;
 mod graph;
 mod params;
+mod part;
 mod primitive;
 mod ty;
 mod verify;
