@@ -151,7 +151,7 @@ impl Primitive for CustomVjp {
 
 /// The pullback over a batch axis on some of its inputs: the cotangent of an operand that is the same for the whole
 /// batch is the sum over it.
-fn batch_pullback(
+pub(super) fn batch_pullback(
     cx: &Cx<'_>,
     bwd: &Graph,
     size: usize,

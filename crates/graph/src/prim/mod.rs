@@ -27,6 +27,7 @@ mod elementwise;
 mod integer_pow;
 mod iota;
 mod is_finite;
+mod linear_call;
 mod nested;
 mod nextafter;
 mod pad;
@@ -49,7 +50,10 @@ mod switch_examples;
 mod switch_rules;
 mod tetragamma;
 mod unary;
+mod while_batch;
 mod while_loop;
+mod while_record;
+mod while_reverse;
 mod window;
 
 pub use self::nested::{Place, first_half};
@@ -57,8 +61,8 @@ pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
     checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
     custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*, integer_pow::*,
-    iota::*, is_finite::*, nextafter::*, pad::*, permute::*, reduce::*, reshape::*, reverse::*, round::*,
-    scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*, reshape::*,
+    reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -116,7 +120,7 @@ primitives! {
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
-    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", Log "log",
+    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
     Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
     Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
     Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",

@@ -6,7 +6,7 @@ use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::{Atom, Graph, Splat};
 use crate::prim::{Convert, Prim};
-use crate::primitive::{Batched, Cx, Jvp, Operand};
+use crate::primitive::{Batched, Cx, Jvp, Operand, Walks};
 use crate::ty::ArrayType;
 
 /// The operands have the types of the graph's inputs.
@@ -206,4 +206,27 @@ pub(super) fn inline_strictly(
         });
     }
     Ok(cx.inline(graph, &strict))
+}
+
+/// A graph of inputs of these types, and of what a rule makes of them.
+pub(super) fn built(
+    walks: &dyn Walks,
+    name: &str,
+    inputs: &[&[ArrayType]],
+    outputs: impl FnOnce(&mut Cx<'_>, &[Atom]) -> Result<Vec<Atom>, RuleError>,
+) -> Result<Arc<Graph>, RuleError> {
+    let mut b = GraphBuilder::new();
+    let inputs: Vec<Atom> = inputs.iter().copied().flatten().map(|ty| b.input(ty.clone()).into()).collect();
+    let outputs = outputs(&mut Cx::new(&mut b, walks, false), &inputs)?;
+    Ok(Arc::new(b.finish(name, outputs)))
+}
+
+/// Consecutive parts of these lengths.
+pub(super) fn parts<const N: usize>(atoms: &[Atom], lengths: [usize; N]) -> [&[Atom]; N] {
+    let mut rest = atoms;
+    lengths.map(|length| {
+        let (part, after) = rest.split_at(length);
+        rest = after;
+        part
+    })
 }
