@@ -14,6 +14,10 @@ mod checkpoint;
 mod closures;
 #[path = "face/concrete.rs"]
 mod concrete;
+#[path = "face/control.rs"]
+mod control;
+#[path = "face/control_errors.rs"]
+mod control_errors;
 #[path = "face/custom.rs"]
 mod custom;
 #[path = "face/donation.rs"]

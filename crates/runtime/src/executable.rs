@@ -93,6 +93,7 @@ enum Answer {
 #[derive(Debug)]
 enum Action {
     Launch(Launch),
+    Copy { from: usize, to: usize, bytes: usize },
     Call { call: LibraryCall, slots: Vec<usize> },
 }
 
@@ -161,6 +162,11 @@ impl Executable {
     fn plan_step(&self, step: &Step) -> Action {
         let slots = |slots: &[SlotId]| slots.iter().map(|id| id.0 as usize).collect::<Vec<_>>();
         match step {
+            Step::Copy { from, to } => {
+                let slot = self.program.slot(*from);
+                let bytes = slot.len * slot.dtype.size();
+                Action::Copy { from: from.0 as usize, to: to.0 as usize, bytes }
+            }
             Step::Call { call, slots: ids } => Action::Call { call: call.clone(), slots: slots(ids) },
             Step::Launch { kernel, slots: ids, sizes, cost } => {
                 let slots = slots(ids).into();
@@ -204,6 +210,12 @@ impl Executable {
             Action::Launch(launch) => {
                 // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
                 unsafe { launch.run(&self.kernels[launch.kernel], &addresses) }
+            }
+            Action::Copy { from, to, bytes } => {
+                // SAFETY: the program verified: both slots have so many bytes, the first was written before. They are
+                // the same memory or do not overlap.
+                unsafe { addresses[*from].copy_to(addresses[*to], *bytes) };
+                Ok(())
             }
             Action::Call { call, slots } => {
                 let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();

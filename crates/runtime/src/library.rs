@@ -5,6 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
+use std::sync::atomic::AtomicU8;
 
 use tracewell_array::{DType, Shape};
 use tracewell_codegen::CallHandler;
@@ -84,6 +85,8 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
 pub(crate) struct Context<'a> {
     /// Generated code reads the handler's address from the first word.
     handler: CallHandler,
+    /// And looks at this flag, whose address is the second word, in long loops: not 0 stops the kernel.
+    stop: &'a AtomicU8,
     calls: &'a [LibraryCall],
     /// What the call that stopped the kernel failed with.
     pub(crate) error: Option<RunError>,
@@ -91,7 +94,8 @@ pub(crate) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(crate) fn new(calls: &'a [LibraryCall]) -> Context<'a> {
-        Context { handler: handle, calls, error: None }
+        static NEVER: AtomicU8 = AtomicU8::new(0);
+        Context { handler: handle, stop: &NEVER, calls, error: None }
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Argument {
 pub struct Staged {
     /// Inputs are the captured values, then the arguments.
     pub graph: Graph,
-    /// Values of outer traces that the function used.
+    /// Values of outer traces that the function used; for branches and loops, arrays of the program too.
     pub captured: Vec<Value>,
     /// The data of each variable of `graph`, where it was computed on the way.
     pub values: Vec<Option<Tensor>>,
@@ -100,7 +100,7 @@ pub fn stage(
     let graph_name = name.unwrap_or(api.name());
     let graph = recording.builder.finish_with_inputs(graph_name, &order, outputs);
     debug_assert_eq!(values.len(), graph.types.len());
-    let captured = recording.captured.into_iter().map(|(t, _)| Value::Traced(t)).collect();
+    let captured = recording.captured.into_iter().map(|(value, _)| value).collect();
     Ok(Staged { graph, captured, values, finer, asked: frame.was_asked(), made })
 }
 

@@ -26,6 +26,7 @@ mod array;
 mod cache;
 mod checks;
 mod config;
+mod control;
 mod executable;
 mod executor;
 mod jit;
@@ -40,9 +41,13 @@ pub mod tree;
 
 pub use array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
+pub use control::{
+    LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
+    scan, scan_with, switch, while_loop,
+};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
-pub use outcome::Outcome;
+pub use outcome::{Beside, Outcome};
 pub use static_arg::Static;
 pub use tracewell_array::{DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
@@ -67,11 +72,12 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape,
-        explain_cache_misses, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize,
-        lower, print_saved_residuals, s, saved_residuals, stop_gradient, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes,
+        CacheMiss, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static, Tree,
+        associative_scan, associative_scan_reverse, checking_leaks, checking_purity, checkpoint,
+        checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp, eval_shape, explain_cache_misses,
+        fori_loop, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map,
+        map_reduce, print_saved_residuals, s, saved_residuals, scan, scan_with, stop_gradient, switch, trace,
+        value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop,
     };
 }
 

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/graph/src/builder.rs", "a concrete array enters a graph as `constant`"),
     ("crates/graph/src/primitive.rs", "an operand without the batch axis is repeated by `broadcast`"),
     ("crates/transform/src/accumulate.rs", "a sum of cotangents needs one `add`"),
+    ("crates/optimize/src/control/", "what control flow runs, and with which operands, is its own"),
     ("crates/optimize/src/fold.rs", "what was computed is a `constant`"),
     ("crates/optimize/src/rules/", "rewrites are about certain primitives"),
     (

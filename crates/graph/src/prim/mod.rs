@@ -72,6 +72,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, Shape};
 
+use crate::graph::Graph;
 use crate::params::{FromParams, ParamValue};
 use crate::primitive::{Example, Primitive};
 use crate::ty::ArrayType;
@@ -172,6 +173,25 @@ impl Prim {
     /// Its name in texts.
     pub fn name(&self) -> &str {
         self.rules().name()
+    }
+
+    /// Whether it is control flow, which runs graphs in its parameters.
+    pub fn is_control(&self) -> bool {
+        matches!(self, Prim::Scan(_) | Prim::While(_) | Prim::Switch(_) | Prim::Each(_))
+    }
+
+    /// The same control flow with other graphs, made of those it runs; anything else as it is.
+    pub fn with_graphs(&self, f: &mut dyn FnMut(&Graph) -> Graph) -> Prim {
+        let mut new = |graph: &Arc<Graph>| Arc::new(f(graph));
+        match self {
+            Prim::Scan(scan) => Scan { body: new(&scan.body), ..scan.clone() }.into(),
+            Prim::While(repeat) => {
+                While { cond: new(&repeat.cond), body: new(&repeat.body), ..repeat.clone() }.into()
+            }
+            Prim::Switch(switch) => Switch { branches: switch.branches.iter().map(new).collect() }.into(),
+            Prim::Each(each) => Each { graph: new(&each.graph), ..each.clone() }.into(),
+            other => other.clone(),
+        }
     }
 }
 

@@ -108,7 +108,7 @@ mod tests {
             inputs: vec![(DType::F32, [2, 3].into())],
             outputs: vec![(DType::F64, [].into())],
         };
-        b.call(call, vec![x, f]);
+        b.call(call, [x, f].map(crate::ir::Window::whole).into());
         b.finish("everything at once")
     }
 

@@ -18,6 +18,8 @@ pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
 
+pub(crate) use operators::{common_dtype, fit};
+
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};
 use tracewell_trace::{Error, Value, bind, is_idle, raise};
