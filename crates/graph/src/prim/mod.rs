@@ -24,6 +24,7 @@ mod dot_general;
 mod dynamic_slice;
 mod dynamic_update_slice;
 mod each;
+mod each_examples;
 mod elementwise;
 mod integer_pow;
 mod iota;
