@@ -76,9 +76,9 @@ fn gradient(graph: &Graph, active: &[bool], own: usize) -> Result<Option<Graph>,
     operands.extend(split.linear.output_types().into_iter().map(|ty| Atom::from(b.input(ty))));
     let mut found = b.inline(&adjoint, &operands).into_iter();
     let varying = graph.input_types().into_iter().zip(active).take(own).filter(|(_, active)| **active);
-    let outputs = varying.zip(nonzero).map(|((ty, _), nonzero)| match found.next() {
-        Some(atom) if nonzero => atom,
-        _ => Atom::fill(&ty, 0.0),
+    let outputs = varying.zip(nonzero).map(|((ty, _), nonzero)| {
+        let cotangent = if nonzero { found.next() } else { None };
+        cotangent.unwrap_or_else(|| Atom::fill(&ty, 0.0))
     });
     let outputs = outputs.collect();
     Ok(Some(b.finish("gradient", outputs)))
