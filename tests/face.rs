@@ -14,10 +14,18 @@ mod checkpoint;
 mod closures;
 #[path = "face/concrete.rs"]
 mod concrete;
+#[path = "face/control.rs"]
+mod control;
+#[path = "face/control_errors.rs"]
+mod control_errors;
 #[path = "face/custom.rs"]
 mod custom;
 #[path = "face/donation.rs"]
 mod donation;
+#[path = "face/dynamic.rs"]
+mod dynamic;
+#[path = "face/effects.rs"]
+mod effects;
 #[path = "face/elementwise.rs"]
 mod elementwise;
 #[path = "face/errors.rs"]
@@ -36,6 +44,8 @@ mod memory;
 mod misses;
 #[path = "errors/mod.rs"]
 mod mistakes;
+#[path = "face/newton.rs"]
+mod newton;
 #[path = "oracle/mod.rs"]
 mod oracle;
 #[path = "face/primitives.rs"]

@@ -9,10 +9,21 @@ mod page;
 
 mod add_shapes;
 mod argument_in_jit;
+mod associative_shape;
 mod axis_range;
 mod axis_twice;
+mod branch_structure;
+mod branch_types;
 mod broadcast_rank;
 mod broadcast_size;
+mod callback_gradient;
+mod callback_panics;
+mod callback_result;
+mod carry_dtype;
+mod carry_shape;
+mod carry_structure;
+mod check_condition;
+mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
 mod constant_in_jit;
@@ -49,6 +60,8 @@ mod number_too_large;
 mod permute_axes;
 mod plain_field;
 mod plain_number;
+mod predicate_rank;
+mod predicate_type;
 mod primitive_captures;
 mod primitive_name;
 mod primitive_parameters;
@@ -57,16 +70,23 @@ mod recursion;
 mod reshape_count;
 mod result_not_arrays;
 mod scalar_rank;
+mod scan_length;
+mod scan_lengths;
+mod scan_nothing;
+mod scan_scalar;
 mod select_condition;
 mod squeeze_size;
 mod static_own_type;
 mod static_scalar;
 mod sum_of_bools;
+mod switch_index;
+mod switch_nothing;
 mod tangent_structure;
 mod tangent_type;
 mod used_after_donation;
 mod value_in_grad_in_jit;
 mod value_in_jit;
+mod value_in_loop;
 mod value_in_vmap;
 mod vmap_axis;
 mod vmap_nothing;
@@ -193,6 +213,36 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(vmap_result_axis),
             runs!(vmap_whole_result),
             runs!(vmap_nothing),
+        ],
+    ),
+    (
+        "Branches and loops",
+        &[
+            runs!(carry_dtype),
+            runs!(carry_shape),
+            runs!(carry_structure),
+            runs!(branch_types),
+            runs!(branch_structure),
+            runs!(predicate_rank),
+            runs!(predicate_type),
+            runs!(switch_index),
+            runs!(switch_nothing),
+            runs!(scan_lengths),
+            runs!(scan_scalar),
+            runs!(scan_nothing),
+            runs!(scan_length),
+            runs!(associative_shape),
+            runs!(value_in_loop),
+        ],
+    ),
+    (
+        "Callbacks and checks",
+        &[
+            runs!(check_fails),
+            runs!(check_condition),
+            runs!(callback_result),
+            runs!(callback_gradient),
+            runs!(callback_panics),
         ],
     ),
     ("Files", &[runs!(file_missing), runs!(file_not_npy), runs!(file_dtype)]),

@@ -52,7 +52,7 @@ fn the_value_of_an_abstract_tracer() {
               --> here, while tracing a closure (here) for jit
               note: it depends on the argument `x` by these lines
                     here (reduce_sum)
-              help: to choose by value inside a traced function use `select`
+              help: to choose by value inside a traced function use `select` or `cond`; to repeat by value, `while_loop`
               help: to keep a Rust `if` or loop, mark the argument it depends on `#[static_arg]`, or move it outside"#]],
     );
 }

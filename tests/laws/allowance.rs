@@ -20,6 +20,8 @@ pub(super) enum Allowance {
     Zeros,
     /// So many units in the last place, and NaN where an operand is beyond the limit of the expansion.
     Units(f64, Option<Tensor>),
+    /// So many units in the last place of the result or of 1, if that is larger.
+    Bounded(f64),
     /// So many units in the last place of the result or of a size that depends on the operand, if that is larger.
     Floored(f64, Tensor, fn(f64) -> f64),
     /// So much above or below; NaN where nothing is said, because a step may overflow.
@@ -45,6 +47,8 @@ impl Allowance {
             // Their examples multiply an exponential, once or twice.
             "call" | "custom_jvp" | "custom_vjp" => Allowance::Units(2.0 * UNITS, None),
             "checkpoint" => Allowance::Units(3.0 * UNITS, None),
+            // Their examples repeat sums of bounded terms, whose error is relative to the bound.
+            "scan" | "switch" => Allowance::Bounded(16.0 * UNITS),
             // A sum of one product begins with a zero, in a loop too.
             "reduce_max" | "reduce_min" | "while" => Allowance::Zeros,
             "dot_general" | "each" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
@@ -95,6 +99,7 @@ impl Allowance {
                 let size = y.abs().max(floor(operand.literal(element).as_f64())).max(least);
                 (x - y).abs() <= units * epsilon * size
             }
+            Allowance::Bounded(units) => (x - y).abs() <= units * range(found.dtype()).0 * y.abs().max(1.0),
             Allowance::Absolute(bounds) => {
                 let bound = bounds[result].literal(element).as_f64();
                 bound.is_nan() || (x - y).abs() <= bound

@@ -77,8 +77,8 @@ fn gradient(graph: &Graph, active: &[bool], own: usize) -> Result<Option<Graph>,
     let mut found = b.inline(&adjoint, &operands).into_iter();
     let varying = graph.input_types().into_iter().zip(active).take(own).filter(|(_, active)| **active);
     let outputs = varying.zip(nonzero).map(|((ty, _), nonzero)| {
-        let cotangent = if nonzero { found.next() } else { None };
-        cotangent.unwrap_or_else(|| Atom::fill(&ty, 0.0))
+        let own = if nonzero { found.next() } else { None };
+        own.unwrap_or_else(|| Atom::fill(&ty, 0.0))
     });
     let outputs = outputs.collect();
     Ok(Some(b.finish("gradient", outputs)))

@@ -9,7 +9,8 @@ use cranelift_codegen::isa::CallConv;
 ///
 /// Arguments: the address of each buffer, each run-time size, the range of iterations of the outermost `each`
 /// to run (ignored where `Kernel::parallel_extent` is `None`), and a context, handed on to the [`CallHandler`]
-/// whose address is its first word. Returns 0, or the first status other than 0 that the handler returned.
+/// whose address is its first word; the second is the address of the byte that a `Stmt::Poll` looks at. Returns 0, or
+/// the first status other than 0 that the handler returned, or [`STOPPED`].
 pub type Entry = unsafe extern "C" fn(
     buffers: *const *mut u8,
     sizes: *const i64,
@@ -21,6 +22,12 @@ pub type Entry = unsafe extern "C" fn(
 /// What generated code calls for a `Stmt::Call`: the context, the number of the call in its kernel (pre-order
 /// over statements) and the address of each of its buffers. A status other than 0 stops the kernel.
 pub type CallHandler = unsafe extern "C" fn(context: *mut u8, call: i64, buffers: *const *mut u8) -> i64;
+
+/// Where in a context the address of the flag is that stops a kernel.
+pub(crate) const STOP_AT: i32 = 8;
+
+/// The status of a kernel that left because the flag was set.
+pub const STOPPED: i64 = 2;
 
 /// Addresses are 64 bits on every machine we generate code for.
 pub(crate) const POINTER: Type = types::I64;

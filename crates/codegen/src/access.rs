@@ -7,7 +7,7 @@
 use cranelift_codegen::ir::{InstBuilder as _, Value, types};
 use smallvec::SmallVec;
 use tracewell_array::DType;
-use tracewell_kernel::{BufferId, Index, Size};
+use tracewell_kernel::{BufferId, Index, Size, Window};
 
 use crate::emit::{memory, scalar_type};
 use crate::lanes::LANES;
@@ -70,6 +70,15 @@ impl Lower<'_, '_> {
                     self.emit.ins().store(memory(), value, address, offset);
                 }
             }
+        }
+    }
+
+    /// The address of the first element of a window.
+    pub(crate) fn window_address(&mut self, window: &Window) -> Value {
+        let dtype = self.kernel.buffer_dtype(window.buffer);
+        match self.place(window.buffer, &window.start, dtype) {
+            Place::Same(address, offset) => self.emit.add_const(address, i64::from(offset)),
+            _ => unreachable!("calls are not in vector loops"),
         }
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn invariant(
 fn defines(stmt: &Stmt) -> Vec<Value> {
     match stmt {
         Stmt::Op { out, .. } | Stmt::Load { out, .. } => vec![*out],
-        Stmt::Store { .. } | Stmt::Each { .. } | Stmt::Call { .. } => Vec::new(),
+        Stmt::Store { .. } | Stmt::Each { .. } | Stmt::Call { .. } | Stmt::Poll => Vec::new(),
         Stmt::For { carries, .. } | Stmt::While { carries, .. } => carries.iter().map(|c| c.out).collect(),
         Stmt::Reduce { accumulators, .. } => accumulators.iter().map(|a| a.out).collect(),
         Stmt::If { outs, .. } => outs.clone(),
@@ -73,11 +73,11 @@ impl Stores {
     fn collect(&mut self, region: &Region) {
         for stmt in &region.stmts {
             match stmt {
-                Stmt::Op { .. } | Stmt::Load { .. } => {}
+                Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Poll => {}
                 Stmt::Store { buffer, .. } => {
                     self.buffers.insert(*buffer);
                 }
-                Stmt::Call { buffers, .. } => self.buffers.extend(buffers.iter().copied()),
+                Stmt::Call { windows, .. } => self.buffers.extend(windows.iter().map(|window| window.buffer)),
                 Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => {
                     self.collect(body)
                 }

@@ -26,7 +26,7 @@ mod scalar;
 mod target;
 mod vector;
 
-pub use abi::{CallHandler, Entry, Symbol};
+pub use abi::{CallHandler, Entry, STOPPED, Symbol};
 pub use code::{Code, Patch, clif_text, compile, disassemble};
 pub use error::CodegenError;
 pub use target::Target;

@@ -10,9 +10,9 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;
 use tracewell_array::DType;
-use tracewell_kernel::{BufferId, Carry, Kernel, Region, Size, Stmt, Value};
+use tracewell_kernel::{BufferId, Carry, Kernel, Region, Size, Stmt, Value, Window};
 
-use crate::abi::{POINTER, entry_signature, handler_signature};
+use crate::abi::{POINTER, STOP_AT, STOPPED, entry_signature, handler_signature};
 use crate::emit::{Emit, memory, scalar_type};
 use crate::error::CodegenError;
 use crate::hoist::{Iterations, invariant};
@@ -183,7 +183,8 @@ impl Lower<'_, '_> {
             }
             Stmt::While { carries, cond, body } => self.while_loop(carries, cond, body)?,
             Stmt::If { cond, outs, then, otherwise } => self.if_else(*cond, outs, then, otherwise)?,
-            Stmt::Call { buffers, .. } => self.call(buffers),
+            Stmt::Call { windows, .. } => self.call(windows),
+            Stmt::Poll => self.poll(),
         }
         Ok(())
     }
@@ -293,13 +294,13 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn call(&mut self, buffers: &[BufferId]) {
+    fn call(&mut self, windows: &[Window]) {
         let number = self.emit.int(types::I64, self.calls);
         self.calls += 1;
-        let table = self.emit.stack(8 * buffers.len().max(1));
+        let table = self.emit.stack(8 * windows.len().max(1));
         let table = self.emit.stack_address(table, 0);
-        for (k, &buffer) in buffers.iter().enumerate() {
-            let address = self.buffer_address(buffer);
+        for (k, window) in windows.iter().enumerate() {
+            let address = self.window_address(window);
             self.emit.ins().store(memory(), address, table, 8 * k as i32);
         }
         let handler = self.emit.ins().load(POINTER, memory(), self.context, 0);
@@ -311,6 +312,20 @@ impl Lower<'_, '_> {
         self.emit.builder.set_cold_block(failed);
         self.emit.branch(status, (failed, &[]), (go_on, &[]));
         self.emit.switch_to(failed);
+        self.emit.ins().return_(&[status]);
+        self.emit.switch_to(go_on);
+    }
+
+    /// Leaves the kernel if the flag of the context is set.
+    fn poll(&mut self) {
+        let flag = self.emit.ins().load(POINTER, memory().with_readonly(), self.context, STOP_AT);
+        // Not read-only: somebody else sets it while the kernel runs.
+        let stop = self.emit.ins().load(types::I8, memory(), flag, 0);
+        let (leave, go_on) = (self.emit.block(&[]), self.emit.block(&[]));
+        self.emit.builder.set_cold_block(leave);
+        self.emit.branch(stop, (leave, &[]), (go_on, &[]));
+        self.emit.switch_to(leave);
+        let status = self.emit.int(types::I64, STOPPED);
         self.emit.ins().return_(&[status]);
         self.emit.switch_to(go_on);
     }

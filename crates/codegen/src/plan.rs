@@ -55,7 +55,7 @@ fn mark(region: &Region, laned: &mut [bool]) -> bool {
             Stmt::Load { out, index, .. } => {
                 outs.push((*out, index.terms.iter().any(|&(value, _)| is(laned, value))));
             }
-            Stmt::Store { .. } | Stmt::Call { .. } => {}
+            Stmt::Store { .. } | Stmt::Call { .. } | Stmt::Poll => {}
             Stmt::Each { body, .. } => found |= mark(body, laned),
             Stmt::For { carries, body, .. } => {
                 found |= mark(body, laned);
@@ -197,6 +197,7 @@ impl Planner<'_> {
                 Cost { scalar: 2.0 + (a.scalar + b.scalar) / 2.0, vector: 2.0 + a.vector + b.vector }
             }
             Stmt::Call { .. } => return None,
+            Stmt::Poll => Cost::new(1, 1),
         })
     }
 

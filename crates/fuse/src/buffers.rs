@@ -12,7 +12,7 @@ pub(crate) fn place(slots: &mut [Slot], steps: &[Step]) -> usize {
     let mut first = vec![usize::MAX; slots.len()];
     let mut last = vec![0; slots.len()];
     for (at, step) in steps.iter().enumerate() {
-        for &SlotId(slot) in step_slots(step) {
+        for SlotId(slot) in step.slots() {
             let slot = slot as usize;
             first[slot] = first[slot].min(at);
             last[slot] = at;
@@ -41,11 +41,4 @@ pub(crate) fn place(slots: &mut [Slot], steps: &[Step]) -> usize {
         slots[i].role = Role::Temp { offset };
     }
     arena
-}
-
-/// The slots that a step touches.
-pub(crate) fn step_slots(step: &Step) -> &[SlotId] {
-    match step {
-        Step::Launch { slots, .. } | Step::Call { slots, .. } => slots,
-    }
 }

@@ -11,13 +11,15 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::{
-    ArrayType, Atom, AxisView, Equation, Graph, GraphBuilder, Lowering, MapFn, Piece, Prim, RuleError, View,
+    ArrayType, Atom, AxisView, Control, Equation, Graph, GraphBuilder, KernelFn, Lowering, MapFn, Piece,
+    Prim, RuleError, View,
 };
-use tracewell_kernel::{Combine, KernelBuilder, LibraryCall, Op, Value};
+use tracewell_kernel::{BufferId, Combine, Kernel, KernelBuilder, LibraryCall, Op, Value};
 
-use crate::cost::count_ops;
+use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
 use crate::fits::misfit;
+use crate::link::{Given, Linked, SMALL, link};
 
 /// How often a primitive may expand into graphs of primitives that expand again.
 const MAX_DEPTH: usize = 64;
@@ -92,11 +94,31 @@ pub(crate) struct Node {
     pub(crate) name: String,
 }
 
-/// A library call of the flow; its results are nodes.
+/// Work on whole arrays; its results are nodes.
 pub(crate) struct Call {
-    pub(crate) call: LibraryCall,
+    pub(crate) kind: CallKind,
     pub(crate) operands: Vec<Id>,
     pub(crate) results: Vec<Id>,
+    /// Where it stands among the nodes, if it has an effect: it is called whether its results are read or not, and
+    /// in program order with other effects.
+    pub(crate) effect: Option<Id>,
+    /// Memory that it needs while it runs.
+    pub(crate) scratch: Vec<Id>,
+}
+
+/// Who does the work of a call.
+pub(crate) enum CallKind {
+    /// A library.
+    Library(LibraryCall),
+    /// A kernel: of its operands, results and scratch.
+    Kernel {
+        kernel: Kernel,
+        /// Nanoseconds for one iteration of its outermost loop.
+        cost: u32,
+    },
+    /// A kernel that changes a part of its only result, which is its first operand before. The other parameters
+    /// are the other operands.
+    Update { kernel: Kernel, cost: u32 },
 }
 
 /// A graph as fusion sees it.
@@ -115,7 +137,7 @@ impl Node {
 }
 
 /// Lowers every equation of a graph and sorts them by how they are computed.
-pub(crate) fn classify(graph: &Graph) -> Result<Flow, FuseError> {
+pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
     let expanded;
     let (mut graph, mut depth) = (graph, 0);
     let mut lowerings = lower_all(graph)?;
@@ -141,6 +163,7 @@ pub(crate) fn classify(graph: &Graph) -> Result<Flow, FuseError> {
         fills: FxHashMap::default(),
         costs: FxHashMap::default(),
         graph,
+        fusion,
     };
     for (i, &var) in graph.inputs.iter().enumerate() {
         let ty = graph.ty(var);
@@ -149,7 +172,7 @@ pub(crate) fn classify(graph: &Graph) -> Result<Flow, FuseError> {
         builder.values[var.0 as usize] = Some(Operand::Node(id));
     }
     for (equation, lowering) in graph.equations.iter().zip(lowerings) {
-        builder.equation(equation, lowering);
+        builder.equation(equation, lowering)?;
     }
     for atom in &graph.outputs {
         let operand = builder.operand(atom);
@@ -166,10 +189,6 @@ fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
         let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
         let lowering =
             equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))?;
-        if let Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) = lowering {
-            let (primitive, why) = (equation.prim.name().to_string(), "it is not compiled yet".to_string());
-            return Err(failed(equation, RuleError::Unsupported { primitive, why }));
-        }
         match misfit(&lowering, &inputs, &outputs) {
             None => Ok(lowering),
             Some(why) => {
@@ -223,6 +242,7 @@ fn expand(graph: &Graph, lowerings: &[Lowering]) -> Graph {
 
 struct Builder<'g> {
     graph: &'g Graph,
+    fusion: bool,
     flow: Flow,
     /// What each variable of the graph is.
     values: Vec<Option<Operand>>,
@@ -260,14 +280,28 @@ impl Builder<'_> {
         }
     }
 
-    fn equation(&mut self, equation: &Equation, lowering: Lowering) {
+    fn equation(&mut self, equation: &Equation, lowering: Lowering) -> Result<(), FuseError> {
         let graph = self.graph;
         let operands: SmallVec<[Operand; 3]> = equation.inputs.iter().map(|a| self.operand(a)).collect();
         let shape_of = |i: usize| graph.atom_type(&equation.inputs[i]).shape;
         let name = equation.prim.name();
-        if let Lowering::Library(call) = lowering {
-            return self.call(equation, call, &operands);
-        }
+        let lowering = match lowering {
+            Lowering::Library(call) => {
+                let operands = self.all_in_memory(equation, &operands);
+                self.call(equation, CallKind::Library(call), operands);
+                return Ok(());
+            }
+            Lowering::Kernel(f) => {
+                self.written(equation, &f, false, &operands);
+                return Ok(());
+            }
+            Lowering::Update(f) => {
+                self.written(equation, &f, true, &operands);
+                return Ok(());
+            }
+            Lowering::Control(control) => return self.control(equation, &control, &operands),
+            other => other,
+        };
         let var = equation.outputs[0];
         let ty = graph.ty(var);
         let node = |this: &mut Self, def| Operand::Node(this.node(def, ty.dtype, ty.shape.clone(), name));
@@ -332,6 +366,7 @@ impl Builder<'_> {
             | Lowering::Control(_) => unreachable!("handled before"),
         };
         self.values[var.0 as usize] = Some(value);
+        Ok(())
     }
 
     /// A node for one piece of an array, and where in the array it is.
@@ -352,9 +387,65 @@ impl Builder<'_> {
         Part { of, shape: piece.shape, start, strides }
     }
 
-    fn call(&mut self, equation: &Equation, call: LibraryCall, operands: &[Operand]) {
+    /// The types of an equation's operands and results.
+    fn types(&self, equation: &Equation) -> (Vec<ArrayType>, Vec<ArrayType>) {
+        let inputs = equation.inputs.iter().map(|a| self.graph.atom_type(a)).collect();
+        (inputs, equation.outputs.iter().map(|&v| self.graph.ty(v).clone()).collect())
+    }
+
+    /// A kernel that a primitive writes by itself.
+    fn written(&mut self, equation: &Equation, f: &KernelFn, is_update: bool, operands: &[Operand]) {
+        let (inputs, outputs) = self.types(equation);
+        let mut b = KernelBuilder::new();
+        let read = inputs.iter().skip(usize::from(is_update));
+        let read: Vec<BufferId> = read.map(|ty| b.param(ty.dtype, false)).collect();
+        let made: Vec<BufferId> = outputs.iter().map(|ty| b.own_param(ty.dtype)).collect();
+        f(&mut b, &read, &made);
+        let kernel = b.finish(equation.prim.name());
+        let cost = kernel_cost(&kernel);
+        let kind =
+            if is_update { CallKind::Update { kernel, cost } } else { CallKind::Kernel { kernel, cost } };
+        let operands = self.all_in_memory(equation, operands);
+        self.call(equation, kind, operands);
+    }
+
+    fn control(
+        &mut self,
+        equation: &Equation,
+        control: &Control,
+        operands: &[Operand],
+    ) -> Result<(), FuseError> {
+        let (inputs, outputs) = self.types(equation);
+        let given = |(operand, ty): (&Operand, ArrayType)| match operand {
+            Operand::Literal(literal) if ty.shape.len() <= SMALL => Given::Literal(*literal, ty.shape.len()),
+            _ => Given::Array(ty),
+        };
+        let given: Vec<Given> = operands.iter().zip(inputs.clone()).map(given).collect();
+        let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.fusion)?;
+        let in_memory = given.iter().zip(operands.iter().zip(&inputs));
+        let in_memory = in_memory.filter(|(given, _)| matches!(given, Given::Array(_)));
+        let in_memory = in_memory.map(|(_, (&operand, ty))| self.in_memory(operand, &ty.shape)).collect();
+        let call = self.call(equation, CallKind::Kernel { kernel, cost }, in_memory);
+        for tensor in constants {
+            let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
+            let id = self.node(Def::Constant(tensor), dtype, shape, "constant");
+            self.flow.calls[call].operands.push(id);
+        }
+        for (dtype, len) in scratch {
+            let id = self.node(Def::Scratch, dtype, Shape::from([len]), "scratch");
+            self.flow.calls[call].scratch.push(id);
+        }
+        Ok(())
+    }
+
+    /// Nodes that hold the operands of an equation.
+    fn all_in_memory(&mut self, equation: &Equation, operands: &[Operand]) -> Vec<Id> {
         let shapes: Vec<Shape> = equation.inputs.iter().map(|a| self.graph.atom_type(a).shape).collect();
-        let operands = operands.iter().zip(&shapes).map(|(&o, shape)| self.in_memory(o, shape)).collect();
+        operands.iter().zip(&shapes).map(|(&o, shape)| self.in_memory(o, shape)).collect()
+    }
+
+    /// Adds a call with its results; returns its number.
+    fn call(&mut self, equation: &Equation, kind: CallKind, operands: Vec<Id>) -> usize {
         let number = self.flow.calls.len();
         let mut results = Vec::with_capacity(equation.outputs.len());
         for &var in &equation.outputs {
@@ -364,7 +455,9 @@ impl Builder<'_> {
             self.values[var.0 as usize] = Some(Operand::Node(id));
             results.push(id);
         }
-        self.flow.calls.push(Call { call, operands, results });
+        let effect = equation.prim.has_effect().then_some(self.flow.nodes.len());
+        self.flow.calls.push(Call { kind, operands, results, scratch: Vec::new(), effect });
+        number
     }
 }
 

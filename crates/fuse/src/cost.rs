@@ -5,7 +5,7 @@
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal};
 use tracewell_graph::MapFn;
-use tracewell_kernel::{KernelBuilder, Op, Region, Stmt, Value};
+use tracewell_kernel::{Kernel, KernelBuilder, Op, Region, Stmt, Value};
 
 /// What loading an element that is in no register costs, in operations.
 pub(crate) const LOAD: u32 = 2;
@@ -42,7 +42,17 @@ fn stmt_ops(stmt: &Stmt) -> u32 {
         }
         Stmt::If { then, otherwise, .. } => region_ops(then).saturating_add(region_ops(otherwise)),
         Stmt::Call { .. } => 1000,
+        Stmt::Poll => 1,
     }
+}
+
+/// Nanoseconds for one iteration of a kernel's outermost loop.
+pub(crate) fn kernel_cost(kernel: &Kernel) -> u32 {
+    let ops = match kernel.body.stmts.as_slice() {
+        [Stmt::Each { body, .. }] => region_ops(body),
+        _ => region_ops(&kernel.body),
+    };
+    nanoseconds(f64::from(ops))
 }
 
 /// Nanoseconds that so many operations take.

@@ -3,7 +3,7 @@
 //! Read in the order of the data:
 //!
 //! - `classify`: the graph as a flow of arrays, each defined in one of a few ways, after `fits` has compared what
-//!   lowerings give with what type rules promise;
+//!   lowerings give with what type rules promise; `link` makes one kernel of each loop and branch;
 //! - `materialise`: which arrays get memory and which kernel computes them, with `cluster` (a kernel in the
 //!   making), `loops` and `index` (its space, and where in an array a point of it is), `reduce` and `rows`
 //!   (where reductions and rows of intermediate values may be part of a kernel) and `order`;
@@ -26,6 +26,7 @@ mod emit;
 mod error;
 mod fits;
 mod index;
+mod link;
 mod loops;
 mod materialise;
 mod nest;
@@ -58,7 +59,7 @@ impl Default for Options {
 
 /// The program of a graph. Its results have the types of the graph's outputs, flat.
 pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
-    let mut flow = classify::classify(graph)?;
+    let mut flow = classify::classify(graph, options.fusion)?;
     let plan = materialise::materialise(&flow, options.fusion);
     Ok(program::program(&graph.name, &mut flow, plan, options))
 }

@@ -8,7 +8,7 @@ use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step};
 use crate::Options;
 use crate::blocks::blocks;
 use crate::buffers::place;
-use crate::classify::{Call, Def, Flow, Id};
+use crate::classify::{Call, CallKind, Def, Flow, Id};
 use crate::cluster::{Cluster, Form};
 use crate::collapse::collapse;
 use crate::columns::columns;
@@ -32,7 +32,7 @@ pub(crate) fn program(name: &str, flow: &mut Flow, plan: Plan, options: &Options
             Unit::Call(call) => work.push(Work::Call(call)),
         }
     }
-    let (mut slots, of) = slots(flow, &plan.stored);
+    let (mut slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work));
     let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
     for work in work {
         match work {
@@ -63,15 +63,52 @@ fn kernels(flow: &mut Flow, cluster: Cluster) -> Vec<Emitted> {
     nests.iter().flat_map(write).collect()
 }
 
+/// For each result of an update whose first operand nobody reads later, that operand: they share memory.
+fn same_memory(flow: &Flow, work: &[Work]) -> FxHashMap<Id, Id> {
+    let mut last_read: FxHashMap<Id, usize> = FxHashMap::default();
+    for (at, work) in work.iter().enumerate() {
+        let read: &[Id] = match work {
+            Work::Launch(emitted) => &emitted.arrays,
+            Work::Call(call) => &flow.calls[*call].operands,
+        };
+        last_read.extend(read.iter().map(|&id| (id, at)));
+    }
+    let mut same = FxHashMap::default();
+    for (at, work) in work.iter().enumerate() {
+        let Work::Call(call) = work else { continue };
+        let Call { kind: CallKind::Update { .. }, operands, results, .. } = &flow.calls[*call] else {
+            continue;
+        };
+        let (from, to) = (operands[0], results[0]);
+        let is_ours = !matches!(flow.nodes[from].def, Def::Input(_) | Def::Constant(_));
+        let is_last = last_read.get(&from) == Some(&at) && !operands[1..].contains(&from);
+        if is_ours && is_last && !flow.outputs.contains(&from) {
+            same.insert(to, from);
+        }
+    }
+    same
+}
+
 /// A slot for each argument and each array that has memory, and which array has which.
-fn slots(flow: &Flow, stored: &[bool]) -> (Vec<Slot>, Vec<Option<SlotId>>) {
+fn slots(flow: &Flow, stored: &[bool], same: &FxHashMap<Id, Id>) -> (Vec<Slot>, Vec<Option<SlotId>>) {
     let mut is_output = vec![false; flow.nodes.len()];
     for &id in &flow.outputs {
+        // With it all the arrays whose memory it has.
+        let mut id = id;
         is_output[id] = true;
+        while let Some(&from) = same.get(&id) {
+            id = from;
+            is_output[id] = true;
+        }
     }
     let mut slots = Vec::new();
     let mut of = vec![None; flow.nodes.len()];
     for (id, node) in flow.nodes.iter().enumerate() {
+        // Operands come before results.
+        if let Some(&from) = same.get(&id) {
+            of[id] = of[from];
+            continue;
+        }
         let role = match &node.def {
             Def::Input(i) => Role::Input(*i),
             Def::Scratch => Role::Temp { offset: 0 },
@@ -108,8 +145,23 @@ impl Steps {
     }
 
     fn call(&mut self, call: &Call) {
-        let slots = call.operands.iter().chain(&call.results).map(|&a| self.slot(a)).collect();
-        self.steps.push(Step::Call { call: call.call.clone(), slots });
+        let all = call.operands.iter().chain(&call.results).chain(&call.scratch);
+        let mut slots: Vec<SlotId> = all.map(|&a| self.slot(a)).collect();
+        match &call.kind {
+            CallKind::Library(call) => self.steps.push(Step::Call { call: call.clone(), slots }),
+            CallKind::Kernel { kernel, cost } => {
+                let kernel = self.kernel(kernel.clone());
+                self.steps.push(Step::Launch { kernel, slots, sizes: Vec::new(), cost: *cost });
+            }
+            CallKind::Update { kernel, cost } => {
+                let (from, to) = (slots.remove(0), self.slot(call.results[0]));
+                if from != to {
+                    self.steps.push(Step::Copy { from, to });
+                }
+                let kernel = self.kernel(kernel.clone());
+                self.steps.push(Step::Launch { kernel, slots, sizes: Vec::new(), cost: *cost });
+            }
+        }
     }
 
     /// The number of a kernel, the same for equal ones.

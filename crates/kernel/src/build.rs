@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use tracewell_array::{DType, Element, Literal};
 
 use crate::ir::{
-    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value,
+    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
 use crate::op::{Combine, Comparison, Op};
 
@@ -30,8 +30,15 @@ impl KernelBuilder {
     /// Adds a buffer parameter. All parameters come before the first stack buffer.
     pub fn param(&mut self, dtype: DType, written: bool) -> BufferId {
         assert!(self.locals.is_empty(), "buffer parameters come before stack buffers");
-        self.params.push(Param { dtype, written });
+        self.params.push(Param { dtype, written, own: false });
         BufferId((self.params.len() - 1) as u32)
+    }
+
+    /// Adds a buffer parameter that the kernel writes and reads again.
+    pub fn own_param(&mut self, dtype: DType) -> BufferId {
+        let buffer = self.param(dtype, true);
+        self.params[buffer.0 as usize].own = true;
+        buffer
     }
 
     /// Adds a stack buffer.
@@ -214,8 +221,13 @@ impl KernelBuilder {
     }
 
     /// Calls a library function.
-    pub fn call(&mut self, call: crate::library::LibraryCall, buffers: Vec<BufferId>) {
-        self.push(Stmt::Call { call, buffers });
+    pub fn call(&mut self, call: crate::library::LibraryCall, windows: Vec<Window>) {
+        self.push(Stmt::Call { call, windows });
+    }
+
+    /// Leaves the kernel if somebody asked for that.
+    pub fn poll(&mut self) {
+        self.push(Stmt::Poll);
     }
 
     /// The finished kernel.

@@ -8,7 +8,7 @@
 
 use tracewell_array::{DType, Literal, Shape, Tensor};
 
-use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, lanes_of};
+use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, Window, lanes_of};
 use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
 use crate::op::Op;
 use crate::program::{Program, Role, Step};
@@ -84,8 +84,7 @@ pub fn eval_program_within(program: &Program, inputs: &[Tensor], steps: u64) -> 
     }
     let mut budget = Budget(steps);
     for step in &program.steps {
-        let (Step::Launch { slots, .. } | Step::Call { slots, .. }) = step;
-        let bound: Vec<usize> = slots.iter().map(|slot| slot.0 as usize).collect();
+        let bound: Vec<usize> = step.slots().iter().map(|slot| slot.0 as usize).collect();
         if bound.iter().any(|slot| *slot >= memory.len()) {
             return Err("there is no such slot".to_owned());
         }
@@ -98,6 +97,11 @@ pub fn eval_program_within(program: &Program, inputs: &[Tensor], steps: u64) -> 
                     }
                 }
                 Run::new(kernel, &mut memory, &bound, sizes, &mut budget)?.kernel()?;
+            }
+            Step::Copy { .. } => {
+                let cells = memory[bound[0]].clone();
+                overwrite(program, bound[1], &mut memory);
+                memory[bound[1]] = cells;
             }
             Step::Call { call, .. } => {
                 for &slot in bound.iter().skip(call.inputs.len()) {
@@ -208,21 +212,43 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The element of a buffer at an index.
-    fn cell(&mut self, stmt: &Stmt, buffer: BufferId, index: &Index) -> Result<&mut Option<Literal>, String> {
+    /// The position that an index is, if it can be one.
+    fn position(&self, index: &Index) -> Option<usize> {
         let mut place = Some(i128::from(self.size(index.offset)));
         for &(value, stride) in &index.terms {
             let term = i128::from(self.get(value).as_i64()) * i128::from(self.size(stride));
             place = place.and_then(|place| place.checked_add(term));
         }
-        let kernel = self.kernel;
-        let cells = &mut self.buffer(buffer).cells;
-        let len = cells.len();
-        let cell = place.and_then(|place| usize::try_from(place).ok()).and_then(|place| cells.get_mut(place));
-        cell.ok_or_else(|| {
-            let head = Names::of(kernel).head(stmt);
-            format!("`{head}` reaches outside a buffer of {len} elements")
-        })
+        place.and_then(|place| usize::try_from(place).ok())
+    }
+
+    fn outside(&self, stmt: &Stmt, len: usize) -> String {
+        let head = Names::of(self.kernel).head(stmt);
+        format!("`{head}` reaches outside a buffer of {len} elements")
+    }
+
+    /// The element of a buffer at an index.
+    fn cell(&mut self, stmt: &Stmt, buffer: BufferId, index: &Index) -> Result<&mut Option<Literal>, String> {
+        let place = self.position(index);
+        let len = self.buffer(buffer).cells.len();
+        match place.filter(|place| *place < len) {
+            Some(place) => Ok(&mut self.buffer(buffer).cells[place]),
+            None => Err(self.outside(stmt, len)),
+        }
+    }
+
+    /// So many elements of a buffer from an index on, and where they start.
+    fn window(&mut self, stmt: &Stmt, window: &Window, len: usize) -> Result<(usize, Cells), String> {
+        let start = self.position(&window.start);
+        let Cells { dtype, cells } = &*self.buffer(window.buffer);
+        let (dtype, all) = (*dtype, cells.len());
+        let end = start.and_then(|start| start.checked_add(len));
+        match (start, end) {
+            (Some(start), Some(end)) if end <= all => {
+                Ok((start, Cells { dtype, cells: cells[start..end].to_vec() }))
+            }
+            _ => Err(self.outside(stmt, all)),
+        }
     }
 
     /// Runs a region and says what it yields.
@@ -316,13 +342,21 @@ impl<'a> Run<'a> {
                 let yields = self.region(if holds { then } else { otherwise })?;
                 outs.iter().zip(yields).for_each(|(out, value)| self.set(*out, value));
             }
-            Stmt::Call { call, buffers } => {
-                let arguments = buffers.iter().map(|buffer| self.buffer(*buffer).clone()).collect();
+            Stmt::Call { call, windows } => {
+                let types: Vec<_> = call.inputs.iter().chain(&call.outputs).collect();
+                let mut arguments = Vec::with_capacity(windows.len());
+                for (window, (_, shape)) in windows.iter().zip(types) {
+                    arguments.push(self.window(stmt, window, shape.len())?.1);
+                }
                 let results = eval_call(call, arguments, self.budget)?;
-                for (buffer, result) in buffers.iter().skip(call.inputs.len()).zip(results) {
-                    *self.buffer(*buffer) = result;
+                for (window, result) in windows.iter().skip(call.inputs.len()).zip(results) {
+                    let start = self.window(stmt, window, result.cells.len())?.0;
+                    let cells = &mut self.buffer(window.buffer).cells;
+                    cells[start..start + result.cells.len()].copy_from_slice(&result.cells);
                 }
             }
+            // Nobody asks while the evaluator runs.
+            Stmt::Poll => {}
         }
         Ok(())
     }
@@ -340,7 +374,7 @@ fn uses(region: &Region, buffer: BufferId) -> usize {
     let count = |stmt: &Stmt| {
         let own = match stmt {
             Stmt::Load { buffer: b, .. } | Stmt::Store { buffer: b, .. } => *b == buffer,
-            Stmt::Call { buffers, .. } => buffers.contains(&buffer),
+            Stmt::Call { windows, .. } => windows.iter().any(|window| window.buffer == buffer),
             _ => false,
         };
         usize::from(own) + inner_regions(stmt).into_iter().map(|inner| uses(inner, buffer)).sum::<usize>()
@@ -388,7 +422,7 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
                     BufferMut { dtype: *dtype, shape, bytes: &mut room[start..start + size] }
                 })
                 .collect();
-            custom.function().call(&inputs, &mut outputs)?;
+            custom.function().call(&inputs, &mut outputs).map_err(|error| error.to_string())?;
             Ok(outputs.iter().map(|output| from_bytes(output.dtype, output.bytes)).collect())
         }
     }
@@ -438,7 +472,7 @@ mod tests {
 
     use super::*;
     use crate::generate;
-    use crate::library::{BufferFn, Custom};
+    use crate::library::{BufferFn, CallError, Custom};
     use crate::op::reduce_lanes;
     use crate::verify::{verify_launch, verify_program};
 
@@ -556,11 +590,11 @@ mod tests {
             "reverse"
         }
 
-        fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String> {
-            let input = inputs[0].as_slice::<f64>().map_err(|error| error.to_string())?;
-            let output = outputs[0].as_mut_slice::<f64>().map_err(|error| error.to_string())?;
+        fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError> {
+            let input = inputs[0].as_slice::<f64>()?;
+            let output = outputs[0].as_mut_slice::<f64>()?;
             output.iter_mut().zip(input.iter().rev()).for_each(|(out, value)| *out = *value);
-            if input[0] < 0.0 { Err("negative".to_owned()) } else { Ok(()) }
+            if input[0] < 0.0 { Err("negative".into()) } else { Ok(()) }
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Param {
     /// Whether the kernel may store to it. One that is written is not read, except at the index just stored
     /// by the same iteration or where a launch binds one slot to two parameters (in-place updates).
     pub written: bool,
+    /// Whether it is the kernel's own while it runs: written, and read again wherever its statements like.
+    pub own: bool,
 }
 
 /// A buffer on the kernel's stack.
@@ -189,13 +191,24 @@ pub enum Stmt {
         /// Run elsewhere.
         otherwise: Region,
     },
-    /// Calls a library function on whole buffers; a failure leaves the kernel with its status.
+    /// Calls a library function; a failure leaves the kernel with its status.
     Call {
         /// Which function, with its parameters.
         call: LibraryCall,
-        /// Inputs, then outputs.
-        buffers: Vec<BufferId>,
+        /// Inputs, then outputs; each as long as the call says.
+        windows: Vec<Window>,
     },
+    /// Leaves the kernel if somebody asked for that: what a loop that may be long does in every turn.
+    Poll,
+}
+
+/// The elements of a buffer from an index on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Window {
+    /// Which buffer.
+    pub buffer: BufferId,
+    /// Its first element.
+    pub start: Index,
 }
 
 impl Kernel {
@@ -229,6 +242,13 @@ impl Size {
             Size::Const(n) => n,
             Size::Param(id) => sizes[id.0 as usize],
         }
+    }
+}
+
+impl Window {
+    /// A buffer from its first element on.
+    pub fn whole(buffer: BufferId) -> Window {
+        Window { buffer, start: Index::at(0) }
     }
 }
 

@@ -19,9 +19,10 @@ mod verify;
 pub use build::KernelBuilder;
 pub use eval::{Cells, eval_kernel, eval_program, eval_program_within};
 pub use ir::{
-    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, lanes_of,
+    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
+    lanes_of,
 };
-pub use library::{BufferFn, BufferMut, BufferRef, Custom, Gemm, Library, LibraryCall};
+pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};

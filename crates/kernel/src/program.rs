@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use tracewell_array::{DType, Tensor};
 
 use crate::ir::Kernel;
@@ -56,6 +57,13 @@ pub enum Step {
         /// Estimated cost of one iteration of the outermost `each`, in nanoseconds: when to use threads.
         cost: u32,
     },
+    /// Copy an array, unless both are the same memory.
+    Copy {
+        /// Where from.
+        from: SlotId,
+        /// Where to: as many elements of the same type.
+        to: SlotId,
+    },
     /// Call a library function.
     Call {
         /// Which function, with its parameters.
@@ -80,6 +88,16 @@ pub struct Program {
     pub results: Vec<SlotId>,
     /// Size in bytes of the arena that `Temp` slots live in.
     pub arena: usize,
+}
+
+impl Step {
+    /// The slots that it touches.
+    pub fn slots(&self) -> SmallVec<[SlotId; 4]> {
+        match self {
+            Step::Launch { slots, .. } | Step::Call { slots, .. } => slots.iter().copied().collect(),
+            Step::Copy { from, to } => SmallVec::from_slice(&[*from, *to]),
+        }
+    }
 }
 
 impl Program {

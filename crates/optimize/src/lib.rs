@@ -2,14 +2,16 @@
 //!
 //! Invariants: a pass keeps every bit of every result, as compiled code computes it; its time is linear in the
 //! number of equations; its result is canonical (rebuilt by `GraphBuilder`). Passes walk graphs and name no
-//! primitive, except for the rewrites in `rules`, which are about nothing else.
+//! primitive, except for the rewrites in `rules` and those of control flow in `control`, which are about nothing else.
 //!
 //! Deliberately absent: anything about loops or memory. That is `fuse`.
 
 mod common_subexpressions;
+mod control;
 mod dead_code;
 mod fold;
 mod inline;
+mod nested;
 mod pass;
 mod pipeline;
 mod rebuild;
@@ -19,6 +21,7 @@ mod simplify;
 mod testing;
 
 pub use common_subexpressions::common_subexpressions;
+pub use control::{disappear, exchange, invariant, specialize};
 pub use dead_code::dead_code;
 pub use fold::fold;
 pub use inline::inline;

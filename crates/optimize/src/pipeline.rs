@@ -1,20 +1,29 @@
 //! The passes in the order in which they run.
 
+use crate::nested::{inside_out, outside_in};
 use crate::pass::Pass;
-use crate::{common_subexpressions, dead_code, fold, inline, simplify};
+use crate::{
+    common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, simplify, specialize,
+};
 
-/// Every pass, in order.
+/// Every pass, in order. Each runs on the graphs of control flow too.
 ///
 /// Inlining comes first, so that all others see the equations that are computed. What is dead goes early,
 /// because it would cost time; what is equal is found before simplification, so that rules about equal operands
-/// apply, and after it, because simplified equations are equal more often.
+/// apply, and after it, because simplified equations are equal more often. What a loop need not compute is moved out
+/// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements last.
 pub const PIPELINE: &[Pass] = &[
-    Pass { name: "inline", run: inline },
-    Pass { name: "dead_code", run: dead_code },
-    Pass { name: "common_subexpressions", run: common_subexpressions },
-    Pass { name: "fold", run: fold },
-    Pass { name: "simplify", run: simplify },
-    Pass { name: "fold", run: fold },
-    Pass { name: "common_subexpressions", run: common_subexpressions },
-    Pass { name: "dead_code", run: dead_code },
+    Pass { name: "inline", run: |graph| outside_in(graph, inline) },
+    Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
+    Pass { name: "specialize", run: |graph| outside_in(graph, specialize) },
+    Pass { name: "disappear", run: |graph| outside_in(graph, disappear) },
+    Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
+    Pass { name: "fold", run: |graph| outside_in(graph, fold) },
+    Pass { name: "simplify", run: |graph| outside_in(graph, simplify) },
+    Pass { name: "fold", run: |graph| outside_in(graph, fold) },
+    Pass { name: "disappear", run: |graph| outside_in(graph, disappear) },
+    Pass { name: "invariant", run: |graph| inside_out(graph, invariant) },
+    Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
+    Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
+    Pass { name: "exchange", run: |graph| outside_in(graph, exchange) },
 ];

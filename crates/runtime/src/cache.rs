@@ -125,7 +125,7 @@ fn identity(kernel: &Kernel) -> impl Eq + std::hash::Hash + '_ {
 fn collect_calls(region: &Region, calls: &mut Vec<LibraryCall>) {
     for stmt in &region.stmts {
         match stmt {
-            Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } => {}
+            Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Poll => {}
             Stmt::Call { call, .. } => calls.push(call.clone()),
             Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => {
                 collect_calls(body, calls);

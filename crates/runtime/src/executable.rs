@@ -15,6 +15,7 @@ use crate::error::{BuildError, RunError};
 use crate::launch::{Addresses, Launch};
 use crate::library;
 use crate::memory::{Arenas, scratch};
+use crate::stop::Stop;
 
 /// An argument of a run.
 #[derive(Debug)]
@@ -93,6 +94,7 @@ enum Answer {
 #[derive(Debug)]
 enum Action {
     Launch(Launch),
+    Copy { from: usize, to: usize, bytes: usize },
     Call { call: LibraryCall, slots: Vec<usize> },
 }
 
@@ -161,6 +163,11 @@ impl Executable {
     fn plan_step(&self, step: &Step) -> Action {
         let slots = |slots: &[SlotId]| slots.iter().map(|id| id.0 as usize).collect::<Vec<_>>();
         match step {
+            Step::Copy { from, to } => {
+                let slot = self.program.slot(*from);
+                let bytes = slot.len * slot.dtype.size();
+                Action::Copy { from: from.0 as usize, to: to.0 as usize, bytes }
+            }
             Step::Call { call, slots: ids } => Action::Call { call: call.clone(), slots: slots(ids) },
             Step::Launch { kernel, slots: ids, sizes, cost } => {
                 let slots = slots(ids).into();
@@ -200,16 +207,26 @@ impl Executable {
             addresses[*slot] = constant.as_ptr().cast_mut();
         }
         let scratch = self.place_temps(&mut addresses);
-        let outcome = self.steps.iter().try_for_each(|step| match step {
-            Action::Launch(launch) => {
-                // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
-                unsafe { launch.run(&self.kernels[launch.kernel], &addresses) }
-            }
-            Action::Call { call, slots } => {
-                let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();
-                // SAFETY: the program verified: buffers have the types of the call, inputs were written before,
-                // outputs are not shared with anything that is read now.
-                unsafe { library::call(call, &buffers) }
+        let stop = Stop::current();
+        let outcome = self.steps.iter().try_for_each(|step| {
+            stop.check()?;
+            match step {
+                Action::Launch(launch) => {
+                    // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
+                    unsafe { launch.run(&self.kernels[launch.kernel], &addresses, &stop) }
+                }
+                Action::Copy { from, to, bytes } => {
+                    // SAFETY: the program verified: both slots have so many bytes, the first was written before. They
+                    // are the same memory or do not overlap.
+                    unsafe { addresses[*from].copy_to(addresses[*to], *bytes) };
+                    Ok(())
+                }
+                Action::Call { call, slots } => {
+                    let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();
+                    // SAFETY: the program verified: buffers have the types of the call, inputs were written before,
+                    // outputs are not shared with anything that is read now.
+                    unsafe { library::call(call, &buffers) }
+                }
             }
         });
         self.keep(scratch);

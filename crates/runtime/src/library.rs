@@ -5,6 +5,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
+use std::sync::atomic::AtomicU8;
 
 use tracewell_array::{DType, Shape};
 use tracewell_codegen::CallHandler;
@@ -67,7 +68,7 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
     // A function that panicked is not called again by this run, and what it filled is thrown away.
     match catch_unwind(AssertUnwindSafe(|| function.call(&inputs, &mut outputs))) {
         Ok(Ok(())) => {}
-        Ok(Err(message)) => return Err(RunError::Library { name: name(), message }),
+        Ok(Err(error)) => return Err(RunError::Library { name: name(), error }),
         Err(payload) => return Err(RunError::Panicked { name: name(), payload }),
     }
     for output in outputs.iter_mut().filter(|output| output.dtype.is_bool()) {
@@ -84,14 +85,16 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
 pub(crate) struct Context<'a> {
     /// Generated code reads the handler's address from the first word.
     handler: CallHandler,
+    /// And looks at this flag, whose address is the second word, in long loops: not 0 stops the kernel.
+    stop: &'a AtomicU8,
     calls: &'a [LibraryCall],
     /// What the call that stopped the kernel failed with.
     pub(crate) error: Option<RunError>,
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(calls: &'a [LibraryCall]) -> Context<'a> {
-        Context { handler: handle, calls, error: None }
+    pub(crate) fn new(calls: &'a [LibraryCall], stop: &'a AtomicU8) -> Context<'a> {
+        Context { handler: handle, stop, calls, error: None }
     }
 }
 

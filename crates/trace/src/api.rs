@@ -43,6 +43,24 @@ pub enum Api {
     EvalShape,
     /// The expansion of a primitive that is defined by one.
     Expand,
+    /// A function given to `callback`, while it runs.
+    Callback,
+    /// `cond(pred, f, g)`.
+    Cond,
+    /// `switch(i, branches)`.
+    Switch,
+    /// `while_loop(init, cond, body)`.
+    WhileLoop,
+    /// `fori_loop(range, init, body)`.
+    ForiLoop,
+    /// `scan(init, xs, f)` and `scan_with`.
+    Scan,
+    /// `map(xs, f)`.
+    Map,
+    /// `associative_scan(xs, f)` and `associative_scan_reverse`.
+    AssociativeScan,
+    /// `map_reduce(init, xs, map, combine)`.
+    MapReduce,
 }
 
 impl Api {
@@ -69,6 +87,15 @@ impl Api {
             Api::SavedResiduals => "saved_residuals",
             Api::EvalShape => "eval_shape",
             Api::Expand => "expand",
+            Api::Callback => "callback",
+            Api::Cond => "cond",
+            Api::Switch => "switch",
+            Api::WhileLoop => "while_loop",
+            Api::ForiLoop => "fori_loop",
+            Api::Scan => "scan",
+            Api::Map => "map",
+            Api::AssociativeScan => "associative_scan",
+            Api::MapReduce => "map_reduce",
         }
     }
 
@@ -79,7 +106,24 @@ impl Api {
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
-            Api::Rule | Api::EvalShape => false,
+            Api::Rule | Api::EvalShape | Api::Callback => false,
+            Api::Cond | Api::Switch | Api::WhileLoop | Api::ForiLoop => false,
+            Api::Scan | Api::Map | Api::AssociativeScan | Api::MapReduce => false,
         }
+    }
+
+    /// Whether it stages branches or loops, which take what their functions capture as operands.
+    pub fn is_control(self) -> bool {
+        matches!(
+            self,
+            Api::Cond
+                | Api::Switch
+                | Api::WhileLoop
+                | Api::ForiLoop
+                | Api::Scan
+                | Api::Map
+                | Api::AssociativeScan
+                | Api::MapReduce
+        )
     }
 }

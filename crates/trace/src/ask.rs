@@ -54,7 +54,7 @@ fn abstract_value(tracer: &Tracer, what: &str) -> Error {
         _ => "move it outside of the traced function",
     };
     error
-        .help("to choose by value inside a traced function use `select`")
+        .help("to choose by value inside a traced function use `select` or `cond`; to repeat by value, `while_loop`")
         .help(format!("to keep a Rust `if` or loop, {keep}"))
 }
 
@@ -110,8 +110,8 @@ impl Origin {
         let is_needed = |var: &Var| needed.contains(var);
         let arguments: Vec<String> =
             recording.arguments.iter().filter(|(v, _)| is_needed(v)).map(|(_, name)| name.clone()).collect();
-        let captured: Vec<Tracer> =
-            recording.captured.iter().filter(|(_, v)| is_needed(v)).map(|(t, _)| t.clone()).collect();
+        let captured = recording.captured.iter().filter(|(_, v)| is_needed(v));
+        let captured: Vec<Tracer> = captured.filter_map(|(value, _)| value.tracer().cloned()).collect();
         drop(recording);
         captured.iter().for_each(|tracer| self.follow(tracer.frame(), tracer.var()));
         for name in arguments {

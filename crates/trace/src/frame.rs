@@ -2,7 +2,8 @@
 //!
 //! Everything bound while a frame is on top is recorded in it. A value of an outer frame that is used inside
 //! becomes an input of the inner graph and is remembered as *captured*, so that closures may capture tracers
-//! at any depth. No lock is held while user code runs.
+//! at any depth. Arrays of the program are constants of the graph; of a branch or a loop they are captured too.
+//! No lock is held while user code runs.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -29,6 +30,8 @@ pub struct Frame {
     outer: Vec<Arc<Frame>>,
     /// Whether equations are evaluated as they are recorded.
     evaluates: bool,
+    /// Whether it stages a branch or a loop that is run as soon as it is staged.
+    runs_at_once: bool,
     closed: AtomicBool,
     asked: AtomicBool,
     recording: Mutex<Recording>,
@@ -41,8 +44,8 @@ pub(crate) struct Recording {
     pub(crate) builder: GraphBuilder,
     /// Names of arguments by their variable.
     pub(crate) arguments: Vec<(Var, String)>,
-    /// Values of outer frames used inside, with the input each became.
-    pub(crate) captured: Vec<(Tracer, Var)>,
+    /// Values from outside used inside, with the input each became.
+    pub(crate) captured: Vec<(Value, Var)>,
     /// Arrays of the program used inside, by buffer, so that each becomes one constant. The tensor is kept so
     /// that its buffer's address stays its own.
     constants: FxHashMap<(usize, ArrayType), (Atom, Tensor)>,
@@ -68,6 +71,25 @@ pub fn is_idle() -> bool {
     STACK.with_borrow(Vec::is_empty)
 }
 
+/// Runs `f` as if nothing were traced on this thread: what it does is done at once, and recorded nowhere.
+pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+    /// Puts the stack back, also after a panic.
+    struct Back(Vec<Arc<Frame>>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            STACK.with_borrow_mut(|stack| *stack = std::mem::take(&mut self.0));
+        }
+    }
+    let _back = Back(STACK.with_borrow_mut(std::mem::take));
+    f()
+}
+
+/// Whether a number of the program that is used now must not become part of a graph, because the graph is run at
+/// once and another number would make another graph.
+pub fn captures_numbers() -> bool {
+    STACK.with_borrow(|stack| stack.last().is_some_and(|frame| frame.runs_at_once))
+}
+
 /// Keeps a frame on the stack; the frame is closed when this is dropped, also by a panic.
 pub(crate) struct Open(pub(crate) Arc<Frame>);
 
@@ -86,7 +108,10 @@ impl Frame {
     /// Opens a frame on top of this thread's stack.
     pub(crate) fn open(api: Api, function: Option<String>, location: Location) -> Open {
         STACK.with_borrow_mut(|stack| {
-            let evaluates = api.is_concrete() && stack.last().is_none_or(|outer| outer.evaluates);
+            let outer = stack.last();
+            let evaluates = api.is_concrete() && outer.is_none_or(|outer| outer.evaluates);
+            let runs_at_once =
+                api.is_control() && outer.is_none_or(|outer| outer.evaluates || outer.runs_at_once);
             let frame = Arc::new(Frame {
                 id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
                 api,
@@ -94,6 +119,7 @@ impl Frame {
                 location,
                 outer: stack.clone(),
                 evaluates,
+                runs_at_once,
                 closed: AtomicBool::new(false),
                 asked: AtomicBool::new(false),
                 recording: Mutex::default(),
@@ -207,10 +233,19 @@ impl Frame {
     pub(crate) fn atom(self: &Arc<Frame>, value: &Value) -> Result<Atom, Error> {
         match value {
             Value::Splat(splat) => Ok(Atom::Splat(splat.clone())),
+            Value::Known(tensor, weak) if self.captures(tensor) => {
+                Ok(self.recording().capture_known(tensor, *weak))
+            }
             Value::Known(tensor, weak) => Ok(self.recording().constant(tensor, *weak)),
             Value::Traced(tracer) if Arc::ptr_eq(tracer.frame(), self) => Ok(Atom::Var(tracer.var())),
             Value::Traced(tracer) => self.capture(tracer).map(Atom::Var),
         }
+    }
+
+    /// Whether an array of the program is captured and not a constant: the graph of a loop should not make it each
+    /// time, and one that is run at once should be the same for other data.
+    fn captures(&self, tensor: &Tensor) -> bool {
+        self.api.is_control() && (tensor.rank() > 0 || self.runs_at_once)
     }
 
     fn capture(&self, tracer: &Tracer) -> Result<Var, Error> {
@@ -222,13 +257,14 @@ impl Frame {
             return Err(foreign(tracer, self));
         }
         let mut recording = self.recording();
-        if let Some((_, var)) = recording.captured.iter().find(|(t, _)| t.is_same(tracer)) {
+        let is_same = |value: &Value| value.tracer().is_some_and(|other| other.is_same(tracer));
+        if let Some((_, var)) = recording.captured.iter().find(|(value, _)| is_same(value)) {
             return Ok(*var);
         }
         let var = recording.builder.input(tracer.ty().clone());
         let value = if self.evaluates { tracer.value().cloned() } else { None };
         recording.set_value(var, value);
-        recording.captured.push((tracer.clone(), var));
+        recording.captured.push((Value::Traced(tracer.clone()), var));
         Ok(var)
     }
 
@@ -268,6 +304,20 @@ impl Recording {
             self.values.resize(at + 1, None);
         }
         self.values[at] = value;
+    }
+
+    /// A known array as an input of the graph, one for each buffer.
+    fn capture_known(&mut self, tensor: &Tensor, weak: bool) -> Atom {
+        let ty = ArrayType { weak, ..ArrayType::of(tensor) };
+        let key = (tensor.as_ptr() as usize, ty.clone());
+        if let Some((atom, _)) = self.constants.get(&key) {
+            return atom.clone();
+        }
+        let var = self.builder.input(ty);
+        self.set_value(var, None);
+        self.captured.push((Value::Known(tensor.clone(), weak), var));
+        self.constants.insert(key, (Atom::Var(var), tensor.clone()));
+        Atom::Var(var)
     }
 
     /// A known array as an operand: scalars by value, others as one constant for each buffer.

@@ -26,6 +26,8 @@ mod array;
 mod cache;
 mod checks;
 mod config;
+mod control;
+mod effects;
 mod executable;
 mod executor;
 mod jit;
@@ -38,11 +40,16 @@ mod static_arg;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
+pub use array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
+pub use control::{
+    LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
+    scan, scan_with, switch, while_loop,
+};
+pub use effects::{Cancel, callback, capturing_prints, ordered_callback, with_cancel, with_time_limit};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
-pub use outcome::Outcome;
+pub use outcome::{Beside, Outcome};
 pub use static_arg::Static;
 pub use tracewell_array::{DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
@@ -63,15 +70,17 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Cut, Operand, Scalar, concatenate, select, stack};
+    pub use crate::array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, DType, Error, Jit, Lowered, Outcome, Policy, Result, Shape, Static, Tree, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, custom_jvp, custom_vjp, eval_shape,
-        explain_cache_misses, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize,
-        lower, print_saved_residuals, s, saved_residuals, stop_gradient, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes,
+        CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
+        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
+        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
+        debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
+        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback, print_saved_residuals,
+        s, saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad,
+        value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 
@@ -122,6 +131,7 @@ pub fn stop_gradient<T: TreeRef + ?Sized>(x: &T) -> T::Owned {
 pub mod __private {
     pub use crate::Array;
     pub use crate::array::Scalar;
+    pub use crate::effects::{check, debug_print, shown};
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;

@@ -88,3 +88,27 @@ impl<T: Tree, E: From<Error>> Outcome for Result<T, E> {
         outcome.map(make)
     }
 }
+
+/// What a function returns that is staged beside one that returns `R`, such as the condition of a loop beside its
+/// body: a tree, or a `Result` with the same error.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be returned beside a function that returns `{R}`",
+    label = "neither a tree of arrays nor a `Result` with the error of the other function",
+    note = "let the other function return a `Result` with the same error too"
+)]
+pub trait Beside<R: Outcome>: Outcome {
+    /// A failed outcome as one of the other function; `None` if it did not fail.
+    fn hand_on(failed: Self::With<Self::Ok>) -> Option<R::With<R::Ok>>;
+}
+
+impl<T: Tree, R: Outcome> Beside<R> for T {
+    fn hand_on(_: T) -> Option<R::With<R::Ok>> {
+        None
+    }
+}
+
+impl<T: Tree, U: Tree, E: From<Error>> Beside<Result<U, E>> for Result<T, E> {
+    fn hand_on(failed: Result<T, E>) -> Option<Result<U, E>> {
+        failed.err().map(Err)
+    }
+}

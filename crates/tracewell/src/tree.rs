@@ -472,7 +472,7 @@ pub(crate) fn check_like<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
 }
 
 /// The first array that only one of two trees has, in words.
-fn odd_one(first_name: &str, first: &[String], second_name: &str, second: &[String]) -> String {
+pub(crate) fn odd_one(first_name: &str, first: &[String], second_name: &str, second: &[String]) -> String {
     let missing = |of: &[String], path: &&String| !of.contains(path);
     match (first.iter().find(|p| missing(second, p)), second.iter().find(|p| missing(first, p))) {
         (Some(path), _) => format!("only {first_name} has `{path}`"),

@@ -10,6 +10,7 @@ mod bitcast;
 mod bitwise;
 mod broadcast;
 mod call;
+mod callback;
 mod checkpoint;
 mod checkpoint_name;
 mod clamp;
@@ -38,10 +39,16 @@ mod reshape;
 mod reverse;
 mod round;
 mod scan;
+mod scan_batch;
+mod scan_examples;
+mod scan_jvp;
+mod scan_transpose;
 mod select;
 mod shape_rules;
 mod slice;
 mod switch;
+mod switch_examples;
+mod switch_rules;
 mod tetragamma;
 mod unary;
 mod while_back;
@@ -55,11 +62,11 @@ mod window;
 
 pub use self::nested::{Place, first_half};
 pub use self::{
-    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
-    checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
-    custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*, integer_pow::*,
-    iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*, reshape::*,
-    reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
+    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
+    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
+    integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*,
+    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -68,6 +75,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, Shape};
 
+use crate::graph::Graph;
 use crate::params::{FromParams, ParamValue};
 use crate::primitive::{Example, Primitive};
 use crate::ty::ArrayType;
@@ -86,6 +94,11 @@ macro_rules! primitives {
             /// Its rules.
             pub fn rules(&self) -> &dyn Primitive {
                 match self { $(Prim::$Variant(p) => p,)* Prim::Custom(p) => &*p.rules }
+            }
+
+            /// Whether it may run graphs: those of users are not known.
+            pub(crate) fn nests(&self) -> bool {
+                match self { $(Prim::$Variant(_) => $Variant::NESTS,)* Prim::Custom(_) => true }
             }
 
             /// The built-in primitive of that name with these parameters.
@@ -113,7 +126,7 @@ macro_rules! primitives {
 
 primitives! {
     Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
-    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
+    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
@@ -168,6 +181,25 @@ impl Prim {
     /// Its name in texts.
     pub fn name(&self) -> &str {
         self.rules().name()
+    }
+
+    /// Whether it is control flow, which runs graphs in its parameters.
+    pub fn is_control(&self) -> bool {
+        matches!(self, Prim::Scan(_) | Prim::While(_) | Prim::Switch(_) | Prim::Each(_))
+    }
+
+    /// The same control flow with other graphs, made of those it runs; anything else as it is.
+    pub fn with_graphs(&self, f: &mut dyn FnMut(&Graph) -> Graph) -> Prim {
+        let mut new = |graph: &Arc<Graph>| Arc::new(f(graph));
+        match self {
+            Prim::Scan(scan) => Scan { body: new(&scan.body), ..scan.clone() }.into(),
+            Prim::While(repeat) => {
+                While { cond: new(&repeat.cond), body: new(&repeat.body), ..repeat.clone() }.into()
+            }
+            Prim::Switch(switch) => Switch { branches: switch.branches.iter().map(new).collect() }.into(),
+            Prim::Each(each) => Each { graph: new(&each.graph), ..each.clone() }.into(),
+            other => other.clone(),
+        }
     }
 }
 

@@ -1,13 +1,15 @@
 //! `scan[body=B, consts=m, carries=n, length=L, …] c…, x…, xs…`: applies a graph to every element of some arrays.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tracewell_array::Tensor;
 
 use super::nested::{check_operands, check_types};
+use super::{scan_batch, scan_examples, scan_jvp, scan_transpose};
 use crate::error::{RuleError, TypeError};
 use crate::eval::eval;
-use crate::graph::{Atom, Graph};
+use crate::graph::{Atom, Graph, Var};
 use crate::params;
 use crate::primitive::{Batched, Control, Cx, Example, Jvp, Lowering, Operand, Primitive};
 use crate::ty::ArrayType;
@@ -33,6 +35,20 @@ params! {
 }
 
 impl Scan {
+    /// The numbers of the operands that are the same each time, of those that are carried, and of those whose elements
+    /// are taken, where there are so many in all.
+    pub fn groups(&self, operands: usize) -> [Range<usize>; 3] {
+        let whole = self.consts + self.carries;
+        [0..self.consts, self.consts..whole, whole..operands]
+    }
+
+    /// Flags of operands, with those of what is carried replaced.
+    pub(super) fn with_carried(&self, flags: &[bool], carried: &[bool]) -> Vec<bool> {
+        let mut flags = flags.to_vec();
+        flags[self.consts..self.consts + self.carries].copy_from_slice(carried);
+        flags
+    }
+
     /// The element that is taken in turn `turn`.
     fn element(&self, turn: usize) -> usize {
         if self.reverse { self.length - 1 - turn } else { turn }
@@ -98,21 +114,24 @@ impl Primitive for Scan {
         Ok(carries.into_iter().chain(stacked).collect())
     }
 
-    fn jvp(&self, _: &mut Cx<'_>, _: &[Atom], _: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        Err(RuleError::not_differentiable("scan", "TODO"))
+    /// A scan of the body's derivative; when linearizing, two scans with residuals between.
+    fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
+        scan_jvp::jvp(self, cx, primals, tangents)
     }
 
+    /// A scan of the body's adjoint in the other direction.
     fn transpose(
         &self,
-        _: &mut Cx<'_>,
-        _: &[Operand],
-        _: &[Option<Atom>],
+        cx: &mut Cx<'_>,
+        operands: &[Operand],
+        cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        Err(RuleError::not_linear("scan"))
+        scan_transpose::transpose(self, cx, operands, cotangents)
     }
 
-    fn batch(&self, _: &mut Cx<'_>, _: usize, _: &[Batched]) -> Result<Vec<Batched>, RuleError> {
-        Err(RuleError::Unsupported { primitive: "scan".into(), why: "TODO".into() })
+    /// A scan of the batched body.
+    fn batch(&self, cx: &mut Cx<'_>, size: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
+        scan_batch::batch(self, cx, size, operands)
     }
 
     fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
@@ -120,6 +139,34 @@ impl Primitive for Scan {
     }
 
     fn examples() -> Vec<Example> {
-        Vec::new()
+        scan_examples::examples()
     }
+}
+
+/// What a walk makes of a body once it agrees with itself about what is carried: where a turn gives a flag to something
+/// carried, the next turn has it too. `walk` takes the flags of what is carried to the flags after a turn.
+pub(super) fn settle<T>(
+    mut carried: Vec<bool>,
+    mut walk: impl FnMut(&[bool]) -> Result<(T, Vec<bool>), RuleError>,
+) -> Result<(T, Vec<bool>), RuleError> {
+    loop {
+        let (made, after) = walk(&carried)?;
+        let more: Vec<bool> = carried.iter().zip(&after).map(|(before, after)| *before || *after).collect();
+        if more == carried {
+            return Ok((made, carried));
+        }
+        carried = more;
+    }
+}
+
+/// A graph whose inputs are those of another in a new order, which names each once, and whose outputs are made of its
+/// outputs.
+pub(super) fn regrouped(
+    graph: &Graph,
+    order: &[usize],
+    outputs: impl FnOnce(Vec<Atom>) -> Vec<Atom>,
+) -> Graph {
+    debug_assert_eq!(order.len(), graph.inputs.len(), "each input is named once");
+    let inputs: Vec<Var> = order.iter().map(|&i| graph.inputs[i]).collect();
+    graph.part(graph.name.as_str(), &inputs, &outputs(graph.outputs.clone()))
 }

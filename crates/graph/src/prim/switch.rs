@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tracewell_array::{DType, Tensor};
 
 use super::nested::{check_operands, check_types};
+use super::{switch_examples, switch_rules};
 use crate::error::{RuleError, TypeError};
 use crate::eval::eval;
 use crate::graph::{Atom, Graph};
@@ -48,21 +49,24 @@ impl Primitive for Switch {
         eval(&self.branches[index as usize], &inputs[1..])
     }
 
-    fn jvp(&self, _: &mut Cx<'_>, _: &[Atom], _: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        Err(RuleError::not_differentiable("switch", "TODO"))
+    /// A switch of the branches' derivatives; when linearizing, two switches with residuals between.
+    fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
+        switch_rules::jvp(self, cx, primals, tangents)
     }
 
+    /// A switch of the branches' adjoints.
     fn transpose(
         &self,
-        _: &mut Cx<'_>,
-        _: &[Operand],
-        _: &[Option<Atom>],
+        cx: &mut Cx<'_>,
+        operands: &[Operand],
+        cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        Err(RuleError::not_linear("switch"))
+        switch_rules::transpose(self, cx, operands, cotangents)
     }
 
-    fn batch(&self, _: &mut Cx<'_>, _: usize, _: &[Batched]) -> Result<Vec<Batched>, RuleError> {
-        Err(RuleError::Unsupported { primitive: "switch".into(), why: "TODO".into() })
+    /// A switch of the batched branches; where the index is batched, all branches, and a choice between their results.
+    fn batch(&self, cx: &mut Cx<'_>, size: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
+        switch_rules::batch(self, cx, size, operands)
     }
 
     fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
@@ -70,6 +74,6 @@ impl Primitive for Switch {
     }
 
     fn examples() -> Vec<Example> {
-        Vec::new()
+        switch_examples::examples()
     }
 }

@@ -202,10 +202,10 @@ mod tests {
                     .collect();
                 let (x, update) = (counted(whole, 0), counted(window, 100));
                 let slice = DynamicSlice { sizes: window.to_vec() };
-                let inputs = [&[x.clone()], starts.as_slice()].concat();
+                let inputs = [std::slice::from_ref(&x), &starts].concat();
                 let expected = slice.eval(&inputs).expect("typed").remove(0);
                 assert_eq!(run(&slice, &inputs), expected, "{whole:?} {window:?} at {start}");
-                let inputs = [&[x, update], starts.as_slice()].concat();
+                let inputs = [[x, update].as_slice(), &starts].concat();
                 let expected = DynamicUpdateSlice {}.eval(&inputs).expect("typed").remove(0);
                 assert_eq!(run(&DynamicUpdateSlice {}, &inputs), expected, "{whole:?} {window:?} at {start}");
             }

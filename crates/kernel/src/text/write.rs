@@ -10,7 +10,7 @@ use std::fmt::{self, Write as _};
 use tracewell_array::{DType, Shape};
 
 use super::lex::{is_word, quote};
-use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, Stmt, Value};
+use crate::ir::{BufferId, Carry, Index, Kernel, Param, Region, Size, Stmt, Value, Window};
 use crate::library::{Library, LibraryCall};
 use crate::op::Op;
 use crate::program::{Program, Role, Slot, SlotId, Step};
@@ -114,7 +114,14 @@ impl Writer<'_> {
         let names = Names::of(kernel);
         let params = kernel.params.iter().enumerate();
         let params: Vec<String> = params
-            .map(|(i, p)| format!("b{i}: {}{}", if p.written { "mut " } else { "" }, p.dtype))
+            .map(|(i, p)| {
+                let access = match p {
+                    Param { own: true, .. } => "own ",
+                    Param { written: true, .. } => "mut ",
+                    Param { .. } => "",
+                };
+                format!("b{i}: {access}{}", p.dtype)
+            })
             .collect();
         let mut head = format!("kernel {}({})", name(&kernel.name), params.join(", "));
         if kernel.sizes != 0 {
@@ -169,7 +176,7 @@ impl Writer<'_> {
 /// The regions inside a statement, in the order of the text.
 pub(crate) fn inner_regions(stmt: &Stmt) -> Vec<&Region> {
     match stmt {
-        Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Call { .. } => vec![],
+        Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Call { .. } | Stmt::Poll => vec![],
         Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => vec![body],
         Stmt::While { cond, body, .. } => vec![cond, body],
         Stmt::If { then, otherwise, .. } => vec![then, otherwise],
@@ -220,7 +227,11 @@ impl<'a> Names<'a> {
                 Stmt::Each { var, .. } | Stmt::For { var, .. } | Stmt::Reduce { var, .. } => {
                     self.define(*var, count);
                 }
-                Stmt::Store { .. } | Stmt::While { .. } | Stmt::If { .. } | Stmt::Call { .. } => {}
+                Stmt::Store { .. }
+                | Stmt::While { .. }
+                | Stmt::If { .. }
+                | Stmt::Call { .. }
+                | Stmt::Poll => {}
             }
             if let Stmt::For { carries, .. } | Stmt::While { carries, .. } = stmt {
                 for carry in carries {
@@ -247,6 +258,14 @@ impl<'a> Names<'a> {
             Some(Some(number)) => ValueName::Number(*number),
             _ => ValueName::Undefined(value),
         }
+    }
+
+    /// `b0`, or `b0[%1*3]` where it does not start at the first element.
+    fn window(&self, window: &Window) -> String {
+        if window.start == Index::at(0) {
+            return buffer_name(window.buffer);
+        }
+        self.access(window.buffer, &window.start)
     }
 
     fn values(&self, values: &[Value]) -> String {
@@ -360,7 +379,8 @@ impl<'a> Names<'a> {
             Stmt::If { cond, outs, .. } => {
                 format!("{}if {}", self.outs(outs.iter().copied()), self.value(*cond))
             }
-            Stmt::Call { call, buffers } => call_text(call, buffers, |b| buffer_name(*b)),
+            Stmt::Call { call, windows } => call_text(call, windows, |w| self.window(w)),
+            Stmt::Poll => "poll".to_owned(),
         }
     }
 }
@@ -448,6 +468,7 @@ fn step_text(step: &Step, kernels: &[String]) -> String {
             }
             text
         }
+        Step::Copy { from, to } => format!("copy {} to {}", slot_name(*from), slot_name(*to)),
         Step::Call { call, slots } => call_text(call, slots, |s| slot_name(*s)),
     }
 }

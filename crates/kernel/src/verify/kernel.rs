@@ -5,7 +5,7 @@ use std::fmt;
 use tracewell_array::DType;
 
 use super::{MAX_STACK, Names, Place, Report, count};
-use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value};
+use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value, Window};
 use crate::library::{Library, LibraryCall};
 use crate::op::Op;
 use crate::text::{MAX_DEPTH, buffer_name};
@@ -250,7 +250,9 @@ impl<'a> Checker<'a, '_> {
                 self.yields("the second branch", &otherwise, &types);
                 inside.extend(outs);
             }
-            Stmt::Call { call, buffers } => self.call(call, buffers),
+            Stmt::Call { call, windows } => self.call(call, windows),
+            Stmt::Poll if self.reduces > 0 => self.error("a `reduce` does not poll"),
+            Stmt::Poll => {}
         }
     }
 
@@ -306,7 +308,8 @@ impl<'a> Checker<'a, '_> {
     }
 
     fn loads(&mut self, buffer: BufferId, index: Option<&Index>) {
-        let written = self.kernel.params.get(buffer.0 as usize).is_some_and(|param| param.written);
+        let written =
+            self.kernel.params.get(buffer.0 as usize).is_some_and(|param| param.written && !param.own);
         let covers =
             |(b, stored): &(BufferId, Option<&Index>)| *b == buffer && (stored.is_none() || *stored == index);
         if written && !self.stored.iter().any(covers) {
@@ -326,9 +329,11 @@ impl<'a> Checker<'a, '_> {
         self.stored.push((buffer, index));
     }
 
-    fn call(&mut self, call: &LibraryCall, buffers: &[BufferId]) {
+    fn call(&mut self, call: &LibraryCall, windows: &[Window]) {
+        let buffers: Vec<BufferId> = windows.iter().map(|window| window.buffer).collect();
         let types: Vec<Known> = buffers.iter().map(|&buffer| self.buffer(buffer)).collect();
-        if let Err(message) = check_call(call, buffers, &types) {
+        windows.iter().for_each(|window| self.index(&window.start));
+        if let Err(message) = check_call(call, &buffers, &types) {
             self.error(message);
             return;
         }

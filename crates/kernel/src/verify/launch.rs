@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tracewell_array::{DType, Literal};
 
 use super::{Access, Names, all_accesses, count, own_accesses};
-use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value};
+use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, Window};
 use crate::op::Op;
 use crate::text::{buffer_name, inner_regions};
 
@@ -166,20 +166,14 @@ impl<'a> Checker<'a> {
                     self.fault(stmt, number, "a `while` loads what it stored in place".to_owned());
                 }
             }
-            Stmt::Call { call, buffers } if reached => {
-                for ((_, shape), buffer) in call.inputs.iter().chain(&call.outputs).zip(buffers) {
-                    let len = self.lens[buffer.0 as usize];
-                    if shape.checked_len() != Some(len) {
-                        let name = buffer_name(*buffer);
-                        self.fault(
-                            stmt,
-                            number,
-                            format!("`{name}` has {len} elements, not those of {shape}"),
-                        );
+            Stmt::Call { call, windows } if reached => {
+                for ((_, shape), window) in call.inputs.iter().chain(&call.outputs).zip(windows) {
+                    if let Err(message) = self.window_fits(window, shape.checked_len()) {
+                        self.fault(stmt, number, message);
                     }
                 }
             }
-            Stmt::Call { .. } => {}
+            Stmt::Call { .. } | Stmt::Poll => {}
         }
         match stmt {
             Stmt::For { carries, .. } | Stmt::While { carries, .. } => {
@@ -269,6 +263,17 @@ impl<'a> Checker<'a> {
             }
         };
         self.fault(stmt, number, message);
+    }
+
+    /// Whether a window of so many elements is inside its buffer.
+    fn window_fits(&self, window: &Window, len: Option<usize>) -> Result<(), String> {
+        let all = self.lens[window.buffer.0 as usize];
+        let (low, high) = self.index_range(&window.start)?;
+        let end = len.and_then(|len| high.checked_add(len as i128));
+        if low >= 0 && end.is_some_and(|end| end <= all as i128) {
+            return Ok(());
+        }
+        Err(format!("`{}` has {all} elements, not those of the call", buffer_name(window.buffer)))
     }
 
     /// Checks that the iterations of an `each` do not meet in any buffer.

@@ -9,8 +9,8 @@
 //! - what a region yields is what its statement expects, in number and type; every combination of a `reduce`
 //!   is defined on its type;
 //! - buffers and sizes exist; only parameters marked as written and stack buffers are stored to; a parameter
-//!   that is written is loaded only where the same iteration has stored before; nothing is stored inside a
-//!   `reduce`;
+//!   that is written is loaded only where the same iteration has stored before, unless it is the kernel's own;
+//!   nothing is stored inside a `reduce`;
 //! - a library call has the buffers that its types ask for, and writes none of those that it reads.
 //!
 //! A kernel with the lengths of its buffers and the values of its sizes ([`verify_launch`]):
@@ -155,7 +155,7 @@ struct Access<'a> {
     number: usize,
     buffer: BufferId,
     stores: bool,
-    /// `None` for a library call, which uses the whole buffer.
+    /// `None` for a library call, which may use the whole buffer.
     index: Option<&'a Index>,
 }
 
@@ -165,9 +165,9 @@ fn own_accesses(stmt: &Stmt, number: usize) -> Vec<Access<'_>> {
     match stmt {
         Stmt::Load { buffer, index, .. } => vec![access(buffer, false, Some(index))],
         Stmt::Store { buffer, index, .. } => vec![access(buffer, true, Some(index))],
-        Stmt::Call { call, buffers } => {
-            let numbered = buffers.iter().enumerate();
-            numbered.map(|(i, buffer)| access(buffer, i >= call.inputs.len(), None)).collect()
+        Stmt::Call { call, windows } => {
+            let numbered = windows.iter().enumerate();
+            numbered.map(|(i, window)| access(&window.buffer, i >= call.inputs.len(), None)).collect()
         }
         _ => Vec::new(),
     }

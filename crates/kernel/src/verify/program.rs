@@ -53,6 +53,7 @@ fn effects(program: &Program, step: &Step) -> (Vec<SlotId>, Vec<SlotId>) {
             slots.iter().enumerate().partition(|(i, _)| !written(*i))
         }
         Step::Call { call, slots } => slots.iter().enumerate().partition(|(i, _)| *i < call.inputs.len()),
+        Step::Copy { from, to } => return (vec![*from], vec![*to]),
     };
     let ids = |pairs: Vec<(usize, &SlotId)>| pairs.into_iter().map(|(_, slot)| *slot).collect();
     (ids(reads), ids(writes))
@@ -108,15 +109,19 @@ impl<'a> Checker<'a, '_> {
 
     fn step(&mut self, number: usize, step: &Step) {
         let place = Place::Step(number);
-        let slots = match step {
-            Step::Launch { slots, .. } | Step::Call { slots, .. } => slots,
-        };
+        let slots = step.slots();
         if let Some(slot) = slots.iter().find(|slot| self.slot(**slot).is_none()) {
             self.error(place, format!("there is no slot `{}`", slot_name(*slot)));
             return;
         }
         match step {
             Step::Launch { kernel, slots, sizes, .. } => self.launch(place, *kernel, slots, sizes),
+            Step::Copy { from, to } => {
+                let [from, to] = [from, to].map(|slot| self.program.slot(*slot));
+                if (from.dtype, from.len) != (to.dtype, to.len) {
+                    self.error(place, "it copies between arrays of different types");
+                }
+            }
             Step::Call { call, slots } => {
                 let types: Vec<_> =
                     slots.iter().map(|slot| self.slot(*slot).map(|slot| slot.dtype)).collect();
@@ -295,6 +300,7 @@ impl<'a> Checker<'a, '_> {
                             && launch::loads_before_stores(kernel, (stored, loaded))
                 })
             }
+            Step::Copy { .. } => true,
             step @ Step::Call { .. } => !effects(self.program, step).0.iter().any(|s| s.0 as usize == from),
         };
         if !fine {

@@ -3,6 +3,7 @@
 mod convert;
 mod create;
 mod display;
+mod dynamic;
 mod elementwise;
 mod indexing;
 mod join;
@@ -11,10 +12,13 @@ mod reduce;
 mod scalar;
 mod shape;
 
+pub use dynamic::Starts;
 pub use indexing::Cut;
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
+
+pub(crate) use operators::{common_dtype, fit};
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};

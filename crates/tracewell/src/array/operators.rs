@@ -6,7 +6,7 @@ use tracewell_array::{DType, Shape, promote};
 use tracewell_graph::prim::{self, Broadcast, Compare, Convert, Prim};
 use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_kernel::Comparison;
-use tracewell_trace::{Error, ErrorKind, Value};
+use tracewell_trace::{Error, ErrorKind, Value, captures_numbers};
 
 use super::{Array, Scalar, apply, bind_here, or_raise};
 
@@ -79,7 +79,13 @@ fn listed(types: &[ArrayType]) -> String {
 }
 
 /// A value converted to an element type and repeated to a shape. Literals cost nothing.
-fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Location) -> Result<Value, Error> {
+pub(crate) fn fit(
+    value: &Value,
+    dtype: DType,
+    weak: bool,
+    shape: &Shape,
+    location: &Location,
+) -> Result<Value, Error> {
     let splat = match value {
         Value::Splat(splat) => Some((splat.literal, splat.weak)),
         Value::Known(tensor, weak) if tensor.rank() == 0 => Some((tensor.literal(0), *weak)),
@@ -92,7 +98,10 @@ fn fit(value: &Value, dtype: DType, weak: bool, shape: &Shape, location: &Locati
             return Err(Error::new(ErrorKind::Type, message)
                 .help("`convert` the array to a type that holds the number, such as `I64`"));
         }
-        return Ok(Value::Splat(Splat { literal: converted, shape: shape.clone(), weak }));
+        let is_literal = matches!(value, Value::Splat(_));
+        if is_literal || !captures_numbers() {
+            return Ok(Value::Splat(Splat { literal: converted, shape: shape.clone(), weak }));
+        }
     }
     let ty = value.ty();
     let mut value = value.clone();

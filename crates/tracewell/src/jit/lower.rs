@@ -108,7 +108,7 @@ impl Lowered {
                 let extent = program.kernels[*kernel].parallel_extent().map_or(1, |e| e.get(sizes).max(0));
                 u64::from(*cost) * extent as u64
             }
-            Step::Call { .. } => 0,
+            Step::Copy { .. } | Step::Call { .. } => 0,
         };
         program.steps.iter().map(of).sum()
     }

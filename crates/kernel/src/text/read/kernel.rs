@@ -5,7 +5,7 @@ use tracewell_array::DType;
 
 use super::{Definition, MAX_DEPTH, Read, Reader};
 use crate::ir::{
-    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value,
+    Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
 use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::{Combine, Comparison, Op};
@@ -21,8 +21,9 @@ impl<'a> Reader<'a> {
         let mut buffers = 0;
         let params = self.list_until(")", |r| {
             r.next_buffer(&mut buffers)?;
-            let written = r.accept("mut")?;
-            Ok(Param { dtype: r.dtype()?, written })
+            let own = r.accept("own")?;
+            let written = own || r.accept("mut")?;
+            Ok(Param { dtype: r.dtype()?, written, own })
         })?;
         let sizes = if self.accept("sizes")? { self.number()? } else { 0 };
         self.expect("{")?;
@@ -96,9 +97,10 @@ impl<'a> Reader<'a> {
                 Ok(Stmt::Store { buffer, index, value: self.value()? })
             }
             ("call", []) => {
-                let (call, buffers) = self.call(Self::buffer)?;
-                Ok(Stmt::Call { call, buffers })
+                let (call, windows) = self.call(Self::window)?;
+                Ok(Stmt::Call { call, windows })
             }
+            ("poll", []) => Ok(Stmt::Poll),
             ("for", outs) => {
                 let (var, extent) = self.range()?;
                 let carries = self.carries(outs, at)?;
@@ -199,6 +201,18 @@ impl<'a> Reader<'a> {
     fn access(&mut self) -> Read<(BufferId, Index)> {
         let buffer = self.buffer()?;
         self.expect("[")?;
+        Ok((buffer, self.index()?))
+    }
+
+    /// `b0`, or `b0[%1*3]`
+    fn window(&mut self) -> Read<Window> {
+        let buffer = self.buffer()?;
+        let start = if self.accept("[")? { self.index()? } else { Index::at(0) };
+        Ok(Window { buffer, start })
+    }
+
+    /// An index up to the closing bracket; the opening one has been taken.
+    fn index(&mut self) -> Read<Index> {
         let mut offset = None;
         let mut terms = SmallVec::new();
         loop {
@@ -215,7 +229,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             self.expect("]")?;
-            return Ok((buffer, Index { offset: offset.unwrap_or(Size::Const(0)), terms }));
+            return Ok(Index { offset: offset.unwrap_or(Size::Const(0)), terms });
         }
     }
 

@@ -34,6 +34,10 @@ impl Reader<'_> {
         loop {
             if self.accept("launch")? {
                 steps.push(self.launch(&kernels, &by_name)?);
+            } else if self.accept("copy")? {
+                let from = self.slot_id()?;
+                self.expect("to")?;
+                steps.push(Step::Copy { from, to: self.slot_id()? });
             } else if self.accept("call")? {
                 let (call, slots) = self.call(Self::slot_id)?;
                 steps.push(Step::Call { call, slots });
@@ -41,7 +45,7 @@ impl Reader<'_> {
                 let results = self.list_until("}", Self::slot_id)?;
                 return Ok(Program { name, slots, kernels, steps, results, arena });
             } else {
-                return self.expected("`launch`, `call` or `return`");
+                return self.expected("`launch`, `copy`, `call` or `return`");
             }
         }
     }

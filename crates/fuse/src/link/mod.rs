@@ -1,0 +1,58 @@
+//! Control flow as one kernel: the programs of the nested graphs become statements between its loops.
+//!
+//! In the order of the data: `control` writes the loops, `body` puts a program between them, `inline` copies a
+//! kernel with its sizes known and small loops written out, `promote` turns small buffers into values that loops
+//! hand on, `spill` gives memory of their own to what is left and does not fit on the stack.
+//!
+//! Invariant: a linked kernel computes what its graphs do, each kernel inside with the bits that it would have
+//! outside. Nothing is allocated while it runs.
+
+mod body;
+mod control;
+mod inline;
+mod place;
+mod promote;
+mod spill;
+
+use tracewell_array::{DType, Literal, Tensor};
+use tracewell_graph::{ArrayType, Control};
+use tracewell_kernel::Kernel;
+
+use crate::error::FuseError;
+
+/// Arrays of at most so many elements become values, which live in registers.
+pub(crate) const SMALL: usize = 32;
+
+/// Control flow as a kernel. Its parameters: the operands in memory, `constants`, the results, `scratch`.
+pub(crate) struct Linked {
+    pub(crate) kernel: Kernel,
+    /// What the nested graphs know and is too large for the kernel's own text.
+    pub(crate) constants: Vec<Tensor>,
+    /// Memory that the kernel needs while it runs.
+    pub(crate) scratch: Vec<(DType, usize)>,
+    /// Nanoseconds for one iteration of its outermost loop.
+    pub(crate) cost: u32,
+}
+
+/// An operand of control flow.
+pub(crate) enum Given {
+    /// An array in memory.
+    Array(ArrayType),
+    /// A small array filled with one literal: no parameter.
+    Literal(Literal, usize),
+}
+
+/// Makes a kernel of control flow.
+pub(crate) fn link(
+    control: &Control,
+    inputs: &[Given],
+    outputs: &[ArrayType],
+    fusion: bool,
+) -> Result<Linked, FuseError> {
+    let programs = control::programs(control, fusion)?;
+    let (kernel, constants, cost) = control::write(control, &programs, inputs, outputs);
+    let kernel = promote::promote(kernel);
+    let params = kernel.params.len();
+    let (kernel, scratch) = spill::spill(kernel, params);
+    Ok(Linked { kernel: inline::numbered(&kernel), constants, scratch, cost })
+}
