@@ -52,10 +52,13 @@ mod switch_examples;
 mod switch_rules;
 mod tetragamma;
 mod unary;
+mod while_back;
 mod while_batch;
+mod while_examples;
 mod while_loop;
 mod while_record;
 mod while_reverse;
+mod while_transpose;
 mod window;
 
 pub use self::nested::{Place, first_half};
