@@ -3,7 +3,8 @@
 use crate::nested::{inside_out, outside_in};
 use crate::pass::Pass;
 use crate::{
-    common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, simplify, specialize,
+    common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, products, simplify,
+    specialize,
 };
 
 /// Every pass, in order. Each runs on the graphs of control flow too.
@@ -23,6 +24,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "fold", run: |graph| outside_in(graph, fold) },
     Pass { name: "disappear", run: |graph| outside_in(graph, disappear) },
     Pass { name: "invariant", run: |graph| inside_out(graph, invariant) },
+    Pass { name: "products", run: |graph| inside_out(graph, products) },
     Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
     Pass { name: "exchange", run: |graph| outside_in(graph, exchange) },

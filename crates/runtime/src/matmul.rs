@@ -3,6 +3,7 @@
 //! Invariant: an element of the result does not depend on the number of threads, nor on which of them made it.
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
 
+use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use gemm::Parallelism;
@@ -10,6 +11,7 @@ use tracewell_array::DType;
 use tracewell_kernel::Gemm;
 
 use crate::pool;
+use crate::vector_product::{Matrix, product};
 
 /// Multiply-adds below which one product stays on one thread.
 const PARALLEL: usize = 128 * 128 * 128;
@@ -61,10 +63,11 @@ trait Number: Copy + Send + Sync + 'static {
     const ZERO: Self;
     const ONE: Self;
     fn add_product(self, a: Self, b: Self) -> Self;
+    fn with_vector(out: &mut [MaybeUninit<Self>], matrix: Matrix<'_, Self>, vector: &[Self]);
 }
 
 macro_rules! number {
-    ($($t:ident $zero:literal $one:literal |$sum:ident, $a:ident, $b:ident| $body:expr;)*) => {$(
+    ($($t:ident $zero:literal $one:literal $vector:path, |$sum:ident, $a:ident, $b:ident| $body:expr;)*) => {$(
         impl Number for $t {
             const ZERO: $t = $zero;
             const ONE: $t = $one;
@@ -72,16 +75,24 @@ macro_rules! number {
                 let $sum = self;
                 $body
             }
+            fn with_vector(out: &mut [MaybeUninit<$t>], matrix: Matrix<'_, $t>, vector: &[$t]) {
+                $vector(out, matrix, vector);
+            }
         }
     )*};
 }
 
 number! {
-    f32 0.0 1.0 |sum, a, b| a * b + sum;
-    f64 0.0 1.0 |sum, a, b| a * b + sum;
-    i64 0 1 |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    u32 0 1 |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
-    u8 0 1 |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    f32 0.0 1.0 product, |sum, a, b| a * b + sum;
+    f64 0.0 1.0 product, |sum, a, b| a * b + sum;
+    i64 0 1 no_product, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u32 0 1 no_product, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+    u8 0 1 no_product, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b));
+}
+
+/// Integers are multiplied by the plain loops.
+fn no_product<T>(_: &mut [MaybeUninit<T>], _: Matrix<'_, T>, _: &[T]) {
+    unreachable!("only floats go this way");
 }
 
 /// An address that may go to another thread.
@@ -168,6 +179,12 @@ fn in_parts(count: usize, worth: bool, work: impl Fn(Range<usize>) + Sync) {
 /// As for [`matmul`].
 unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, parallelism: Parallelism) {
     let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
+    if m == 1 || n == 1 {
+        // SAFETY: the caller's promise.
+        if unsafe { with_vector(gemm, a, b, c) } {
+            return;
+        }
+    }
     // SAFETY: the caller's promise. The result is not read, so it need not be initialised.
     unsafe {
         gemm::gemm(
@@ -192,6 +209,33 @@ unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, paral
             parallelism,
         );
     }
+}
+
+/// A product with a vector, if the matrix and the vector lie as that is fast.
+///
+/// # Safety
+///
+/// As for [`matmul`].
+unsafe fn with_vector<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) -> bool {
+    let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
+    let (count, matrix, along, down, vector, step) =
+        if n == 1 { (m, a, a_row, a_col, b, b_row) } else { (n, b, b_col, b_row, a, a_col) };
+    if k == 0 || (step != 1 && k > 1) {
+        return false;
+    }
+    let reach = (count - 1) * along + (k - 1) * down + 1;
+    // SAFETY: the caller's promise: all that the strides reach is initialised, and nobody writes to it now.
+    let elements = unsafe { std::slice::from_raw_parts(matrix, reach) };
+    let matrix = Matrix { elements, along, down };
+    if !matrix.is_walked() {
+        return false;
+    }
+    // SAFETY: the same of the vector.
+    let vector = unsafe { std::slice::from_raw_parts(vector, k) };
+    // SAFETY: the caller's promise: so many elements of the result are ours to write.
+    let out = unsafe { std::slice::from_raw_parts_mut(c.cast::<MaybeUninit<T>>(), count) };
+    T::with_vector(out, matrix, vector);
+    true
 }
 
 /// The plain loops, for integers and for what is tiny.

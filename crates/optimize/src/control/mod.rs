@@ -3,12 +3,14 @@
 mod disappear;
 mod exchange;
 mod invariant;
+mod products;
 mod specialize;
 mod trim;
 
 pub use disappear::disappear;
 pub use exchange::exchange;
 pub use invariant::invariant;
+pub use products::products;
 pub use specialize::specialize;
 pub(crate) use trim::{needed, trim};
 

@@ -1,0 +1,187 @@
+//! A matrix times a vector: two ways to walk, by how the matrix lies in memory.
+//!
+//! The library for matrix products packs its operands first, which costs more than the whole of a product with a
+//! vector. Invariant: an element of the result does not depend on which others are computed with it.
+#![allow(unsafe_code, reason = "code for newer processors is called after asking for them")]
+
+use std::mem::MaybeUninit;
+
+/// Elements of the result that are computed side by side where columns are walked: as many as registers hold.
+const SIDE_BY_SIDE: usize = 256;
+/// Sums side by side where rows are walked, in bytes of one row.
+const LANES: usize = 16;
+/// Rows walked at once.
+const ROWS: usize = 4;
+
+/// A float with the two ways to multiply and add.
+pub(crate) trait Real: Copy {
+    const ZERO: Self;
+    fn fused(self, by: Self, plus: Self) -> Self;
+    fn plain(self, by: Self, plus: Self) -> Self;
+    fn add(self, other: Self) -> Self;
+}
+
+macro_rules! real {
+    ($($t:ty)*) => {$(
+        impl Real for $t {
+            const ZERO: $t = 0.0;
+            #[inline(always)]
+            fn fused(self, by: $t, plus: $t) -> $t { self.mul_add(by, plus) }
+            #[inline(always)]
+            fn plain(self, by: $t, plus: $t) -> $t { self * by + plus }
+            #[inline(always)]
+            fn add(self, other: $t) -> $t { self + other }
+        }
+    )*};
+}
+real! { f32 f64 }
+
+/// A matrix in memory: element `(i, p)` is at `i × along + p × down`.
+#[derive(Clone, Copy)]
+pub(crate) struct Matrix<'a, T> {
+    pub(crate) elements: &'a [T],
+    pub(crate) along: usize,
+    pub(crate) down: usize,
+}
+
+impl<T> Matrix<'_, T> {
+    /// Whether it is walked fast: along its rows or along its columns.
+    pub(crate) fn is_walked(&self) -> bool {
+        self.along == 1 || self.down == 1
+    }
+}
+
+/// `out[i] = Σ_p matrix[i, p] × vector[p]` for a matrix that [is walked](Matrix::is_walked).
+pub(crate) fn product<T: Real>(out: &mut [MaybeUninit<T>], matrix: Matrix<'_, T>, vector: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+        // SAFETY: the processor has what the function is compiled for.
+        return unsafe { with_avx2(out, matrix, vector) };
+    }
+    walk(out, matrix, vector, T::plain);
+}
+
+/// The same code, compiled for vectors of 32 bytes.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<T: Real>(out: &mut [MaybeUninit<T>], matrix: Matrix<'_, T>, vector: &[T]) {
+    walk(out, matrix, vector, T::fused);
+}
+
+#[inline(always)]
+fn walk<T: Real>(
+    out: &mut [MaybeUninit<T>],
+    matrix: Matrix<'_, T>,
+    vector: &[T],
+    multiply_add: impl Fn(T, T, T) -> T + Copy,
+) {
+    if matrix.along == 1 {
+        let mut rest = out;
+        let mut start = 0;
+        while !rest.is_empty() {
+            let (now, later) = match size_of::<T>() {
+                4 if rest.len() >= SIDE_BY_SIDE / 4 => {
+                    columns::<T, { SIDE_BY_SIDE / 4 }>(rest, matrix, start, vector, multiply_add)
+                }
+                8 if rest.len() >= SIDE_BY_SIDE / 8 => {
+                    columns::<T, { SIDE_BY_SIDE / 8 }>(rest, matrix, start, vector, multiply_add)
+                }
+                _ if rest.len() >= 8 => columns::<T, 8>(rest, matrix, start, vector, multiply_add),
+                _ => columns::<T, 1>(rest, matrix, start, vector, multiply_add),
+            };
+            (start, rest) = (start + now, later);
+        }
+    } else {
+        let mut start = 0;
+        for rows in out.chunks_mut(ROWS) {
+            let sums = sums(matrix, start, rows.len(), vector, multiply_add);
+            rows.iter_mut().zip(sums).for_each(|(place, sum)| _ = place.write(sum));
+            start += rows.len();
+        }
+    }
+}
+
+/// The next `N` elements of the result, each sum in order. Returns how many, and the places after them.
+#[inline(always)]
+fn columns<'o, T: Real, const N: usize>(
+    out: &'o mut [MaybeUninit<T>],
+    matrix: Matrix<'_, T>,
+    start: usize,
+    vector: &[T],
+    multiply_add: impl Fn(T, T, T) -> T,
+) -> (usize, &'o mut [MaybeUninit<T>]) {
+    let mut sums = [T::ZERO; N];
+    for (p, &x) in vector.iter().enumerate() {
+        let from = p * matrix.down + start;
+        let row = &matrix.elements[from..from + N];
+        for (sum, &element) in sums.iter_mut().zip(row) {
+            *sum = multiply_add(x, element, *sum);
+        }
+    }
+    let (now, later) = out.split_at_mut(N);
+    now.iter_mut().zip(sums).for_each(|(place, sum)| _ = place.write(sum));
+    (N, later)
+}
+
+/// The sums of up to [`ROWS`] rows, each in lanes that are added up in the end, then the elements after the last lane.
+#[inline(always)]
+fn sums<T: Real>(
+    matrix: Matrix<'_, T>,
+    start: usize,
+    count: usize,
+    vector: &[T],
+    multiply_add: impl Fn(T, T, T) -> T,
+) -> [T; ROWS] {
+    let k = vector.len();
+    // Rows that are not wanted are the first once more.
+    let rows: [&[T]; ROWS] = std::array::from_fn(|r| {
+        let from = (start + if r < count { r } else { 0 }) * matrix.along;
+        &matrix.elements[from..from + k]
+    });
+    let mut lanes = [[T::ZERO; LANES]; ROWS];
+    let whole = k - k % LANES;
+    for p in (0..whole).step_by(LANES) {
+        let x = &vector[p..p + LANES];
+        for (lanes, row) in lanes.iter_mut().zip(rows) {
+            let row = &row[p..p + LANES];
+            for l in 0..LANES {
+                lanes[l] = multiply_add(row[l], x[l], lanes[l]);
+            }
+        }
+    }
+    std::array::from_fn(|r| {
+        let mut width = LANES / 2;
+        while width > 0 {
+            for l in 0..width {
+                lanes[r][l] = lanes[r][l].add(lanes[r][l + width]);
+            }
+            width /= 2;
+        }
+        let rest = rows[r][whole..].iter().zip(&vector[whole..]);
+        rest.fold(lanes[r][0], |sum, (&element, &x)| multiply_add(element, x, sum))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_walks_agree_with_plain_sums() {
+        for (m, k) in [(1, 1), (3, 5), (8, 16), (17, 33), (64, 7), (65, 64), (130, 100)] {
+            let numbers = |len: usize| (0..len).map(|i| (i * 37 % 101) as f64 - 50.0).collect::<Vec<f64>>();
+            let (elements, vector) = (numbers(m * k), numbers(k));
+            for (along, down) in [(k, 1), (1, m)] {
+                let mut out = vec![MaybeUninit::new(f64::NAN); m];
+                product(&mut out, Matrix { elements: &elements, along, down }, &vector);
+                for (i, found) in out.iter().enumerate() {
+                    let expected: f64 = (0..k).map(|p| elements[i * along + p * down] * vector[p]).sum();
+                    // SAFETY: it was initialised above, and written since.
+                    let found = unsafe { found.assume_init() };
+                    // Integers of this size are exact, in every order.
+                    assert_eq!(found, expected, "element {i} of {m} by {k}, {along} along and {down} down");
+                }
+            }
+        }
+    }
+}
