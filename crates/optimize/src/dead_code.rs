@@ -77,6 +77,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_computed_for_an_operand_that_nobody_needs_goes() {
+        check(
+            dead_code,
+            "(%0: f32[], %1: f32[4]) -> (f32[])",
+            "%2: f32[4] = exp %1
+             %3: f32[], %4: f32[4] = scan[body=func @b(%0: f32[], %1: f32[]) -> (f32[], f32[]) {
+               %2: f32[] = add %0, 1.0:f32[]
+               return %2, %1
+             }, consts=0, carries=1, length=4, reverse=false, unroll=1] %0, %2
+             return %3",
+            expect![[r#"
+                %2: f32[] = scan[body=func @b(%0: f32[]) -> (f32[]) {
+                %1: f32[] = add %0, 1.0:f32[]
+                return %1
+                }, consts=0, carries=1, length=4, reverse=false, unroll=1] %0
+                return %2
+            "#]],
+        );
+    }
+
+    #[test]
     fn a_condition_needs_what_it_reads() {
         check(
             dead_code,

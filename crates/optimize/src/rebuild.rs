@@ -16,7 +16,7 @@ pub(crate) fn rebuild(
     rebuild_some(graph, |_| true, each)
 }
 
-/// The same, of the equations that are wanted. No other may depend on one that is not.
+/// The same, of the equations that are wanted. Zeros stand for the results of the others: `each` must not read them.
 pub(crate) fn rebuild_some(
     graph: &Graph,
     wanted: impl Fn(&Equation) -> bool,
@@ -31,7 +31,13 @@ pub(crate) fn rebuild_some(
         Atom::Var(var) => map[var.0 as usize].clone().expect("operands are defined before they are used"),
         Atom::Splat(_) => atom.clone(),
     };
-    for equation in graph.equations.iter().filter(|equation| wanted(equation)) {
+    for equation in &graph.equations {
+        if !wanted(equation) {
+            for &var in &equation.outputs {
+                map[var.0 as usize] = Some(Atom::fill(graph.ty(var), 0.0));
+            }
+            continue;
+        }
         let operands: Operands = equation.inputs.iter().map(|a| look(&map, a)).collect();
         builder.at(equation.location.clone());
         let results = each(&mut builder, equation, operands);
