@@ -24,6 +24,10 @@ mod custom;
 mod donation;
 #[path = "face/dynamic.rs"]
 mod dynamic;
+#[path = "face/effects.rs"]
+mod effects;
+#[path = "face/effects_in_loops.rs"]
+mod effects_in_loops;
 #[path = "face/elementwise.rs"]
 mod elementwise;
 #[path = "face/errors.rs"]
@@ -42,6 +46,8 @@ mod memory;
 mod misses;
 #[path = "errors/mod.rs"]
 mod mistakes;
+#[path = "face/newton.rs"]
+mod newton;
 #[path = "oracle/mod.rs"]
 mod oracle;
 #[path = "face/primitives.rs"]

@@ -16,9 +16,14 @@ mod branch_structure;
 mod branch_types;
 mod broadcast_rank;
 mod broadcast_size;
+mod callback_gradient;
+mod callback_panics;
+mod callback_result;
 mod carry_dtype;
 mod carry_shape;
 mod carry_structure;
+mod check_condition;
+mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
 mod constant_in_jit;
@@ -228,6 +233,16 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(scan_length),
             runs!(associative_shape),
             runs!(value_in_loop),
+        ],
+    ),
+    (
+        "Callbacks and checks",
+        &[
+            runs!(check_fails),
+            runs!(check_condition),
+            runs!(callback_result),
+            runs!(callback_gradient),
+            runs!(callback_panics),
         ],
     ),
     ("Files", &[runs!(file_missing), runs!(file_not_npy), runs!(file_dtype)]),

@@ -84,7 +84,11 @@ fn reshaped(example: &Example, seed: u64) -> Example {
     example.prim.rules().each_param(&mut |_, value| {
         knows_shapes |= matches!(
             value,
-            ParamValue::Ints(_) | ParamValue::Int(_) | ParamValue::Tensor(_) | ParamValue::Graph(_)
+            ParamValue::Ints(_)
+                | ParamValue::Int(_)
+                | ParamValue::Tensor(_)
+                | ParamValue::Graph(_)
+                | ParamValue::Types(_)
         );
     });
     let one_shape = example.inputs.iter().all(|ty| ty.shape == example.inputs[0].shape);

@@ -5,10 +5,11 @@ use crate::cargo::run_program;
 
 pub(crate) const VERB: Verb = Verb {
     name: "bench",
-    usage: "[ARGUMENTS]",
+    usage: "[NAME…] [--against jax] [--json FILE] [ARGUMENTS]",
     about: "Measure compiled programs, as ratios of two things in one run",
     details: "\
 Figures are of this machine, now; nothing is stored.
+`--filter loops --against jax --json FILE` measures loops beside JAX and writes a list of objects.
 Arguments are handed on to the program; after `--` also `--help`, which shows those it takes.
 ",
     run: |args| run_program("bench", args),

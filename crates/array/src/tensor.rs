@@ -95,6 +95,18 @@ impl Tensor {
         }))
     }
 
+    /// A copy of bytes that are elements of this dtype, in row-major order.
+    ///
+    /// # Panics
+    ///
+    /// If the bytes are not aligned for the dtype, or not valid: a `bool` is 0 or 1.
+    pub fn from_bytes(dtype: DType, shape: impl Into<Shape>, bytes: &[u8]) -> Result<Tensor, ShapeError> {
+        with_element!(dtype, T => {
+            let elements = crate::cast_slice::<T>(dtype, bytes).expect("the type is that of the dtype");
+            Tensor::from_slice(elements, shape)
+        })
+    }
+
     /// Fresh memory that nobody has written yet: the result of a kernel that is about to run.
     ///
     /// # Safety

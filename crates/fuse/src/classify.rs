@@ -99,6 +99,9 @@ pub(crate) struct Call {
     pub(crate) kind: CallKind,
     pub(crate) operands: Vec<Id>,
     pub(crate) results: Vec<Id>,
+    /// Where it stands among the nodes, if it has an effect: it is called whether its results are read or not, and
+    /// in program order with other effects.
+    pub(crate) effect: Option<Id>,
     /// Memory that it needs while it runs.
     pub(crate) scratch: Vec<Id>,
 }
@@ -452,7 +455,8 @@ impl Builder<'_> {
             self.values[var.0 as usize] = Some(Operand::Node(id));
             results.push(id);
         }
-        self.flow.calls.push(Call { kind, operands, results, scratch: Vec::new() });
+        let effect = equation.prim.has_effect().then_some(self.flow.nodes.len());
+        self.flow.calls.push(Call { kind, operands, results, scratch: Vec::new(), effect });
         number
     }
 }

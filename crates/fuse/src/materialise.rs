@@ -57,11 +57,20 @@ pub(crate) fn materialise(flow: &Flow, fusion: bool) -> Plan {
     for &id in &flow.outputs {
         walk.required[id] = true;
     }
+    let mut effects: Vec<usize> = (0..flow.calls.len()).filter(|&c| flow.calls[c].effect.is_some()).collect();
+    for pair in effects.windows(2) {
+        walk.order.after(Unit::Call(pair[1]), Unit::Call(pair[0]));
+    }
     for id in (0..count).rev() {
+        // Before the walk comes to what an effect reads.
+        while let Some(effect) = effects.pop_if(|call| flow.calls[*call].effect > Some(id)) {
+            walk.start(effect);
+        }
         if walk.required[id] || !walk.readers[id].is_empty() {
             walk.visit(id);
         }
     }
+    effects.into_iter().rev().for_each(|effect| walk.start(effect));
     Plan { units: walk.order.sorted(), clusters: walk.clusters, stored: walk.stored }
 }
 
@@ -170,19 +179,28 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, id: Id, call: usize) {
-        let flow = self.flow;
-        // Once, when the walk meets the first of its results.
+        // Once, when the walk meets the first of its results. An effect was started before.
         if !self.stored[id] {
-            self.order.add(Unit::Call(call));
-            for &operand in &flow.calls[call].operands {
-                self.required[operand] = true;
-                self.calls[operand].push(call);
-            }
-            for &result in &flow.calls[call].results {
-                self.stored[result] = true;
-            }
+            self.start(call);
         }
         self.store(id, &[Unit::Call(call)]);
+    }
+
+    /// Makes a call part of the program: its operands are wanted, its results have memory.
+    fn start(&mut self, call: usize) {
+        let flow = self.flow;
+        self.order.add(Unit::Call(call));
+        for &operand in &flow.calls[call].operands {
+            self.required[operand] = true;
+            self.calls[operand].push(call);
+            // The constants of a call may stand behind it, where the walk has been already.
+            if let Def::Constant(_) = flow.nodes[operand].def {
+                self.stored[operand] = true;
+            }
+        }
+        for &result in &flow.calls[call].results {
+            self.stored[result] = true;
+        }
     }
 
     /// Computes an array inside a kernel, which then wants its operands.

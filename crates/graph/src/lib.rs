@@ -5,9 +5,11 @@
 //! `transform`, `optimize` and `fuse` and name no primitive. Nothing here runs user code or touches the disk.
 
 mod builder;
+mod effects;
 mod error;
 mod eval;
 mod graph;
+mod host;
 mod params;
 mod part;
 mod primitive;
@@ -21,6 +23,7 @@ pub use builder::GraphBuilder;
 pub use error::{RuleError, TypeError};
 pub use eval::eval;
 pub use graph::{Atom, Equation, Graph, Location, Splat, Var};
+pub use host::{HostFunction, InElement};
 pub use params::{FromParams, Labels, Param, ParamValue, Params};
 pub use prim::Prim;
 pub use primitive::{

@@ -7,6 +7,7 @@ use tracewell_array::{DType, Shape, Tensor};
 use tracewell_kernel::Comparison;
 
 use crate::graph::Graph;
+use crate::ty::ArrayType;
 
 /// The closed set of things a parameter can be. A new variant is a new thing the text form can say.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -29,6 +30,8 @@ pub enum ParamValue {
     Graph(Arc<Graph>),
     /// `[func @name(…) { … }, func @other(…) { … }]`
     Graphs(Vec<Arc<Graph>>),
+    /// `(f32[2,3], i32[])`
+    Types(Vec<ArrayType>),
 }
 
 impl ParamValue {
@@ -50,12 +53,16 @@ impl ParamValue {
             ParamValue::Tensor(tensor) => tensor.size_bytes(),
             ParamValue::Graph(graph) => graph.bytes(),
             ParamValue::Graphs(graphs) => graphs.iter().map(|graph| graph.bytes()).sum(),
+            ParamValue::Types(types) => size_of_val(types.as_slice()),
         }
     }
 }
 
 /// A Rust type that can be a parameter.
 pub trait Param: Sized {
+    /// Whether it is, or may hold, graphs.
+    const NESTS: bool = false;
+
     /// As a value of the text form.
     fn to_value(&self) -> ParamValue;
     /// From a value of the text form; `None` if it is of another kind.
@@ -86,6 +93,10 @@ macro_rules! params {
             /// What it computes, in words: the documentation of the struct.
             #[allow(dead_code, reason = "only the list of built-in primitives reads it")]
             pub const DOC: &'static str = concat!($($doc, "\n"),*);
+
+            /// Whether a parameter may hold graphs.
+            #[allow(dead_code, reason = "only the list of built-in primitives reads it")]
+            pub const NESTS: bool = false $(|| <$ty as $crate::Param>::NESTS)*;
         }
 
         impl $crate::Params for $Name {
@@ -108,8 +119,9 @@ macro_rules! params {
 }
 
 macro_rules! param_of {
-    ($($ty:ty => $variant:ident),* $(,)?) => {$(
+    ($($ty:ty => $variant:ident $(nests $nests:literal)?),* $(,)?) => {$(
         impl Param for $ty {
+            $(const NESTS: bool = $nests;)?
             fn to_value(&self) -> ParamValue { ParamValue::$variant(self.clone()) }
             fn from_value(value: &ParamValue) -> Option<Self> {
                 match value { ParamValue::$variant(v) => Some(v.clone()), _ => None }
@@ -119,7 +131,7 @@ macro_rules! param_of {
 }
 param_of! {
     i64 => Int, bool => Bool, DType => DType, Comparison => Comparison, String => Text, Tensor => Tensor,
-    Arc<Graph> => Graph, Vec<Arc<Graph>> => Graphs,
+    Arc<Graph> => Graph nests true, Vec<Arc<Graph>> => Graphs nests true, Vec<ArrayType> => Types,
 }
 
 impl Param for usize {

@@ -2,13 +2,23 @@
 
 use crate::builder::GraphBuilder;
 use crate::graph::{Atom, Equation, Graph, Var};
+use crate::prim::Prim;
 
 impl Graph {
-    /// The graph that computes `outputs` of this one when `inputs` are given.
+    /// The graph that computes `outputs` of this one when `inputs` are given, with its effects.
     ///
     /// `inputs` may be any variables, defined by equations or not, each named once; equations that only they need are
-    /// left out. An input of this graph that the outputs need must be among them.
+    /// left out. An input of this graph that the outputs or the effects need must be among them.
     pub fn part(&self, name: impl Into<String>, inputs: &[Var], outputs: &[Atom]) -> Graph {
+        self.part_with(name.into(), inputs, outputs, Prim::has_effect)
+    }
+
+    /// The same without effects that have no results among what is needed: for what is computed beside the graph.
+    pub fn pure_part(&self, name: impl Into<String>, inputs: &[Var], outputs: &[Atom]) -> Graph {
+        self.part_with(name.into(), inputs, outputs, |_| false)
+    }
+
+    fn part_with(&self, name: String, inputs: &[Var], outputs: &[Atom], keep: fn(&Prim) -> bool) -> Graph {
         let mut given = vec![false; self.types.len()];
         inputs.iter().for_each(|var| given[var.0 as usize] = true);
         let mut needed = vec![false; self.types.len()];
@@ -20,7 +30,7 @@ impl Graph {
         outputs.iter().for_each(|atom| need(&mut needed, atom));
         let mut kept: Vec<&Equation> = Vec::new();
         for equation in self.equations.iter().rev() {
-            if equation.outputs.iter().any(|var| needed[var.0 as usize]) {
+            if equation.outputs.iter().any(|var| needed[var.0 as usize]) || keep(&equation.prim) {
                 equation.inputs.iter().for_each(|atom| need(&mut needed, atom));
                 kept.push(equation);
             }
@@ -52,14 +62,15 @@ impl Graph {
     }
 
     /// For each variable, whether it depends on an input for which the flag does not hold. What depends on none, as
-    /// every equation without operands, does not.
+    /// every equation without operands, does not, but for effects: those are others each time.
     pub fn depends_beyond(&self, flags: &[bool]) -> Vec<bool> {
         let mut depends = vec![false; self.types.len()];
         for (var, flag) in self.inputs.iter().zip(flags) {
             depends[var.0 as usize] = !flag;
         }
         for equation in &self.equations {
-            if equation.inputs.iter().any(|atom| atom.var().is_some_and(|var| depends[var.0 as usize])) {
+            let reads = |atom: &Atom| atom.var().is_some_and(|var| depends[var.0 as usize]);
+            if equation.inputs.iter().any(reads) || equation.prim.has_effect() {
                 equation.outputs.iter().for_each(|var| depends[var.0 as usize] = true);
             }
         }

@@ -422,7 +422,7 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
                     BufferMut { dtype: *dtype, shape, bytes: &mut room[start..start + size] }
                 })
                 .collect();
-            custom.function().call(&inputs, &mut outputs)?;
+            custom.function().call(&inputs, &mut outputs).map_err(|error| error.to_string())?;
             Ok(outputs.iter().map(|output| from_bytes(output.dtype, output.bytes)).collect())
         }
     }
@@ -472,7 +472,7 @@ mod tests {
 
     use super::*;
     use crate::generate;
-    use crate::library::{BufferFn, Custom};
+    use crate::library::{BufferFn, CallError, Custom};
     use crate::op::reduce_lanes;
     use crate::verify::{verify_launch, verify_program};
 
@@ -590,11 +590,11 @@ mod tests {
             "reverse"
         }
 
-        fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String> {
-            let input = inputs[0].as_slice::<f64>().map_err(|error| error.to_string())?;
-            let output = outputs[0].as_mut_slice::<f64>().map_err(|error| error.to_string())?;
+        fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError> {
+            let input = inputs[0].as_slice::<f64>()?;
+            let output = outputs[0].as_mut_slice::<f64>()?;
             output.iter_mut().zip(input.iter().rev()).for_each(|(out, value)| *out = *value);
-            if input[0] < 0.0 { Err("negative".to_owned()) } else { Ok(()) }
+            if input[0] < 0.0 { Err("negative".into()) } else { Ok(()) }
         }
     }
 

@@ -22,7 +22,7 @@ pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
     lanes_of,
 };
-pub use library::{BufferFn, BufferMut, BufferRef, Custom, Gemm, Library, LibraryCall};
+pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};

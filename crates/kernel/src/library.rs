@@ -60,8 +60,11 @@ pub trait BufferFn: Send + Sync {
     fn name(&self) -> &str;
 
     /// Fills every output. An error stops the program that called it and reaches the caller.
-    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String>;
+    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError>;
 }
+
+/// Why a [`BufferFn`] failed: any error, a text among them. It reaches the caller as it is.
+pub type CallError = Box<dyn std::error::Error + Send + Sync>;
 
 /// An input of a [`BufferFn`].
 #[derive(Clone, Copy, Debug)]

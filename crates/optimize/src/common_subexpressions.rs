@@ -1,5 +1,6 @@
 //! Equations that compute the same become one: the same primitive, with the same parameters, on the same
-//! operands. One walk with a table, in which operands are already those of the new graph.
+//! operands. One walk with a table, in which operands are already those of the new graph. An effect that is asked for
+//! twice happens twice.
 
 use rustc_hash::FxHashMap;
 use tracewell_graph::{Graph, Prim};
@@ -10,6 +11,9 @@ use crate::rebuild::{Operands, Results, keep, rebuild};
 pub fn common_subexpressions(graph: &Graph) -> Graph {
     let mut known: FxHashMap<(Prim, Operands), Results> = FxHashMap::default();
     rebuild(graph, |builder, equation, operands| {
+        if equation.prim.has_effect() {
+            return keep(builder, graph, equation, &operands);
+        }
         let key = (equation.prim.clone(), operands);
         if let Some(results) = known.get(&key) {
             return results.clone();
@@ -26,6 +30,25 @@ mod tests {
 
     use super::*;
     use crate::testing::check;
+
+    #[test]
+    fn effects_happen_as_often_as_they_are_asked_for() {
+        check(
+            common_subexpressions,
+            "(%0: i32[]) -> (i32[], i32[], i32[], i32[])",
+            "%1: i32[] = callback[function=\"f\", ordered=false, results=(i32[])] %0
+            %2: i32[] = callback[function=\"f\", ordered=false, results=(i32[])] %0
+            %3: i32[] = callback[function=\"f\", ordered=true, results=(i32[])] %0
+            %4: i32[] = callback[function=\"f\", ordered=true, results=(i32[])] %0
+            return %1, %2, %3, %4",
+            expect![[r#"
+                %1: i32[] = callback[function="f", ordered=false, results=(i32[])] %0
+                %2: i32[] = callback[function="f", ordered=true, results=(i32[])] %0
+                %3: i32[] = callback[function="f", ordered=true, results=(i32[])] %0
+                return %1, %1, %2, %3
+            "#]],
+        );
+    }
 
     #[test]
     fn equal_equations_become_one() {

@@ -21,7 +21,7 @@ mod simplify;
 mod testing;
 
 pub use common_subexpressions::common_subexpressions;
-pub use control::{disappear, invariant, specialize};
+pub use control::{disappear, exchange, invariant, specialize};
 pub use dead_code::dead_code;
 pub use fold::fold;
 pub use inline::inline;

@@ -2,14 +2,16 @@
 
 use crate::nested::{inside_out, outside_in};
 use crate::pass::Pass;
-use crate::{common_subexpressions, dead_code, disappear, fold, inline, invariant, simplify, specialize};
+use crate::{
+    common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, simplify, specialize,
+};
 
 /// Every pass, in order. Each runs on the graphs of control flow too.
 ///
 /// Inlining comes first, so that all others see the equations that are computed. What is dead goes early,
 /// because it would cost time; what is equal is found before simplification, so that rules about equal operands
 /// apply, and after it, because simplified equations are equal more often. What a loop need not compute is moved out
-/// when it is as simple as it gets, and then may be equal to what is there.
+/// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements last.
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "inline", run: |graph| outside_in(graph, inline) },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
@@ -23,4 +25,5 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "invariant", run: |graph| inside_out(graph, invariant) },
     Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
+    Pass { name: "exchange", run: |graph| outside_in(graph, exchange) },
 ];

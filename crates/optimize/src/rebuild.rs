@@ -11,15 +11,6 @@ pub(crate) type Results = SmallVec<[Atom; 1]>;
 /// The same graph with each equation replaced by what `each` makes of it.
 pub(crate) fn rebuild(
     graph: &Graph,
-    each: impl FnMut(&mut GraphBuilder, &Equation, Operands) -> Results,
-) -> Graph {
-    rebuild_some(graph, |_| true, each)
-}
-
-/// The same, of the equations that are wanted. Zeros stand for the results of the others: `each` must not read them.
-pub(crate) fn rebuild_some(
-    graph: &Graph,
-    wanted: impl Fn(&Equation) -> bool,
     mut each: impl FnMut(&mut GraphBuilder, &Equation, Operands) -> Results,
 ) -> Graph {
     let mut builder = GraphBuilder::new();
@@ -32,12 +23,6 @@ pub(crate) fn rebuild_some(
         Atom::Splat(_) => atom.clone(),
     };
     for equation in &graph.equations {
-        if !wanted(equation) {
-            for &var in &equation.outputs {
-                map[var.0 as usize] = Some(Atom::fill(graph.ty(var), 0.0));
-            }
-            continue;
-        }
         let operands: Operands = equation.inputs.iter().map(|a| look(&map, a)).collect();
         builder.at(equation.location.clone());
         let results = each(&mut builder, equation, operands);

@@ -4,10 +4,11 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::io;
+use std::time::Duration;
 
 use tracewell_array::{DType, Shape};
 use tracewell_codegen::CodegenError;
-use tracewell_kernel::VerifyErrors;
+use tracewell_kernel::{CallError, VerifyErrors};
 
 /// A program could not be made executable.
 #[derive(Debug)]
@@ -80,7 +81,7 @@ pub enum RunError {
         /// The name of the function.
         name: String,
         /// What it said.
-        message: String,
+        error: CallError,
     },
     /// A library function panicked. The payload is for the caller to resume.
     Panicked {
@@ -89,6 +90,10 @@ pub enum RunError {
         /// What it panicked with.
         payload: Box<dyn Any + Send>,
     },
+    /// The run was cancelled.
+    Cancelled,
+    /// The run took longer than this.
+    TimeLimit(Duration),
 }
 
 impl fmt::Display for RunError {
@@ -102,8 +107,10 @@ impl fmt::Display for RunError {
                     None => write!(f, "a tensor that was given away before"),
                 }
             }
-            RunError::Library { name, message } => write!(f, "`{name}` failed: {message}"),
+            RunError::Library { name, error } => write!(f, "`{name}` failed: {error}"),
             RunError::Panicked { name, .. } => write!(f, "`{name}` panicked"),
+            RunError::Cancelled => write!(f, "the call was cancelled"),
+            RunError::TimeLimit(limit) => write!(f, "the time limit of {limit:?} was exceeded"),
         }
     }
 }

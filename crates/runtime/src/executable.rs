@@ -15,6 +15,7 @@ use crate::error::{BuildError, RunError};
 use crate::launch::{Addresses, Launch};
 use crate::library;
 use crate::memory::{Arenas, scratch};
+use crate::stop::Stop;
 
 /// An argument of a run.
 #[derive(Debug)]
@@ -206,22 +207,26 @@ impl Executable {
             addresses[*slot] = constant.as_ptr().cast_mut();
         }
         let scratch = self.place_temps(&mut addresses);
-        let outcome = self.steps.iter().try_for_each(|step| match step {
-            Action::Launch(launch) => {
-                // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
-                unsafe { launch.run(&self.kernels[launch.kernel], &addresses) }
-            }
-            Action::Copy { from, to, bytes } => {
-                // SAFETY: the program verified: both slots have so many bytes, the first was written before. They are
-                // the same memory or do not overlap.
-                unsafe { addresses[*from].copy_to(addresses[*to], *bytes) };
-                Ok(())
-            }
-            Action::Call { call, slots } => {
-                let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();
-                // SAFETY: the program verified: buffers have the types of the call, inputs were written before,
-                // outputs are not shared with anything that is read now.
-                unsafe { library::call(call, &buffers) }
+        let stop = Stop::current();
+        let outcome = self.steps.iter().try_for_each(|step| {
+            stop.check()?;
+            match step {
+                Action::Launch(launch) => {
+                    // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
+                    unsafe { launch.run(&self.kernels[launch.kernel], &addresses, &stop) }
+                }
+                Action::Copy { from, to, bytes } => {
+                    // SAFETY: the program verified: both slots have so many bytes, the first was written before. They
+                    // are the same memory or do not overlap.
+                    unsafe { addresses[*from].copy_to(addresses[*to], *bytes) };
+                    Ok(())
+                }
+                Action::Call { call, slots } => {
+                    let buffers: Addresses = slots.iter().map(|&slot| addresses[slot]).collect();
+                    // SAFETY: the program verified: buffers have the types of the call, inputs were written before,
+                    // outputs are not shared with anything that is read now.
+                    unsafe { library::call(call, &buffers) }
+                }
             }
         });
         self.keep(scratch);

@@ -10,6 +10,7 @@ use tracewell_kernel::LibraryCall;
 use crate::cache::CompiledKernel;
 use crate::error::RunError;
 use crate::library::Context;
+use crate::stop::{STOPPED, Stop};
 use crate::{pool, split};
 
 /// The address of each of some buffers.
@@ -50,9 +51,14 @@ impl Launch {
     /// `code` is what the launch was made for, in a program that verified, and `addresses` are those of its slots:
     /// as long as the program says, aligned, initialised where they are read, not used by anybody else where they
     /// are written.
-    pub(crate) unsafe fn run(&self, code: &CompiledKernel, addresses: &[*mut u8]) -> Result<(), RunError> {
+    pub(crate) unsafe fn run(
+        &self,
+        code: &CompiledKernel,
+        addresses: &[*mut u8],
+        stop: &Stop,
+    ) -> Result<(), RunError> {
         let buffers: Addresses = self.slots.iter().map(|&slot| addresses[slot]).collect();
-        let running = Running { launch: self, buffers: &buffers, calls: code.calls() };
+        let running = Running { launch: self, buffers: &buffers, calls: code.calls(), stop };
         if self.parts == 1 {
             return running.part(0, self.extent);
         }
@@ -77,6 +83,7 @@ struct Running<'a> {
     launch: &'a Launch,
     buffers: &'a Addresses,
     calls: &'a [LibraryCall],
+    stop: &'a Stop,
 }
 
 // SAFETY: the parts of a launch run different iterations of an `each`, and those touch no common element that one
@@ -86,15 +93,16 @@ unsafe impl Sync for Running<'_> {}
 impl Running<'_> {
     /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none.
     fn part(&self, start: i64, end: i64) -> Result<(), RunError> {
-        let mut context = Context::new(self.calls);
+        let mut context = Context::new(self.calls, self.stop.byte());
         let context_address = (&raw mut context).cast::<u8>();
         let (buffers, sizes) = (self.buffers.as_ptr(), self.launch.sizes.as_ptr());
         // SAFETY: the entry is machine code of this kernel, which `Launch::run` borrows. The launch verified: it
         // gives as many buffers and sizes as the kernel has, of the right lengths, so every access is inside.
         let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
-        match context.error {
-            Some(error) if status != 0 => Err(error),
-            _ => Ok(()),
+        match (status, context.error) {
+            (0, _) => Ok(()),
+            (STOPPED, None) => Err(self.stop.reason()),
+            (_, error) => error.map_or(Ok(()), Err),
         }
     }
 }

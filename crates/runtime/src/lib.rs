@@ -2,7 +2,7 @@
 //!
 //! An [`Executable`] is a program whose kernels are machine code. Reading order: `code` puts machine code into
 //! memory, `cache` keeps one copy of each kernel, `executable` runs the steps of a program, `launch` runs one
-//! kernel on one or several threads, `library` is what is called instead of generated.
+//! kernel on one or several threads, `library` is what is called instead of generated, `stop` ends a run early.
 
 mod cache;
 mod code;
@@ -14,8 +14,10 @@ mod matmul;
 mod memory;
 pub mod pool;
 mod split;
+mod stop;
 
 pub use cache::{CompiledKernel, compiled};
 pub use code::{CodeMemory, live_code_bytes};
 pub use error::{BuildError, RunError};
 pub use executable::{Executable, Input};
+pub use stop::{Cancel, with_cancel, with_time_limit};

@@ -68,7 +68,7 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
     // A function that panicked is not called again by this run, and what it filled is thrown away.
     match catch_unwind(AssertUnwindSafe(|| function.call(&inputs, &mut outputs))) {
         Ok(Ok(())) => {}
-        Ok(Err(message)) => return Err(RunError::Library { name: name(), message }),
+        Ok(Err(error)) => return Err(RunError::Library { name: name(), error }),
         Err(payload) => return Err(RunError::Panicked { name: name(), payload }),
     }
     for output in outputs.iter_mut().filter(|output| output.dtype.is_bool()) {
@@ -93,9 +93,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn new(calls: &'a [LibraryCall]) -> Context<'a> {
-        static NEVER: AtomicU8 = AtomicU8::new(0);
-        Context { handler: handle, stop: &NEVER, calls, error: None }
+    pub(crate) fn new(calls: &'a [LibraryCall], stop: &'a AtomicU8) -> Context<'a> {
+        Context { handler: handle, stop, calls, error: None }
     }
 }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tracewell_array::{DType, Shape, Tensor};
-use tracewell_kernel::{BufferFn, BufferMut, BufferRef, Custom, Program, eval_program, read_program};
+use tracewell_kernel::{
+    BufferFn, BufferMut, BufferRef, CallError, Custom, Program, eval_program, read_program,
+};
 use tracewell_runtime::{Executable, Input, RunError};
 
 /// A user's function: doubles, fails or panics, as its name says.
@@ -15,14 +17,14 @@ impl BufferFn for User {
         self.0
     }
 
-    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String> {
+    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError> {
         match self.0 {
-            "fail" => return Err("out of luck".to_owned()),
+            "fail" => return Err("out of luck".into()),
             "panic" => std::panic::panic_any("a payload"),
             _ => {}
         }
-        let from = inputs[0].as_slice::<f32>().map_err(|error| error.to_string())?;
-        let to = outputs[0].as_mut_slice::<f32>().map_err(|error| error.to_string())?;
+        let from = inputs[0].as_slice::<f32>()?;
+        let to = outputs[0].as_mut_slice::<f32>()?;
         to.iter_mut().zip(from).for_each(|(to, from)| *to = 2.0 * from);
         Ok(())
     }
@@ -249,11 +251,11 @@ impl BufferFn for Nested {
         "nested"
     }
 
-    fn call(&self, _: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String> {
+    fn call(&self, _: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError> {
         let input = Tensor::from_fn([100_003], |i| i as f32);
         let results = self.0.run(&mut [Input::Given(input)]).map_err(|error| error.to_string())?;
-        let to = outputs[0].as_mut_slice::<f32>().map_err(|error| error.to_string())?;
-        to[0] = results[0].as_slice::<f32>().map_err(|error| error.to_string())?[100_002];
+        let to = outputs[0].as_mut_slice::<f32>()?;
+        to[0] = results[0].as_slice::<f32>()?[100_002];
         self.1.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

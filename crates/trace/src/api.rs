@@ -43,6 +43,8 @@ pub enum Api {
     EvalShape,
     /// The expansion of a primitive that is defined by one.
     Expand,
+    /// A function given to `callback`, while it runs.
+    Callback,
     /// `cond(pred, f, g)`.
     Cond,
     /// `switch(i, branches)`.
@@ -85,6 +87,7 @@ impl Api {
             Api::SavedResiduals => "saved_residuals",
             Api::EvalShape => "eval_shape",
             Api::Expand => "expand",
+            Api::Callback => "callback",
             Api::Cond => "cond",
             Api::Switch => "switch",
             Api::WhileLoop => "while_loop",
@@ -103,7 +106,7 @@ impl Api {
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
-            Api::Rule | Api::EvalShape => false,
+            Api::Rule | Api::EvalShape | Api::Callback => false,
             Api::Cond | Api::Switch | Api::WhileLoop | Api::ForiLoop => false,
             Api::Scan | Api::Map | Api::AssociativeScan | Api::MapReduce => false,
         }

@@ -28,6 +28,8 @@ pub fn apply_known(
             equation.inputs.iter().map(|a| look(&values, a)).collect::<Result<_, _>>()?;
         let data: Option<Vec<Tensor>> =
             equation.outputs.iter().map(|v| known.get(v.0 as usize).cloned().flatten()).collect();
+        // Nothing is known of an equation without results: it is there for its effect.
+        let data = data.filter(|data| !data.is_empty());
         let place = equation.location.as_ref().unwrap_or(location);
         let results = bind_known(&equation.prim, &operands, data, place)?;
         for (var, value) in equation.outputs.iter().zip(results) {

@@ -29,8 +29,12 @@ pub enum ErrorKind {
     Recursion,
     /// A conversion out of an array failed.
     Conversion,
-    /// A library function or a user's primitive failed.
+    /// A library function, a callback or a user's primitive failed.
     Library,
+    /// What was checked with `check!` does not hold.
+    Check,
+    /// The call was cancelled, or took too long.
+    Stopped,
     /// A broken invariant of ours.
     Bug,
     /// Reading or writing a file failed.
@@ -50,6 +54,8 @@ struct Parts {
     notes: Vec<String>,
     help: Vec<String>,
     raised: bool,
+    /// Whether what failed was running, not being traced.
+    running: bool,
 }
 
 /// One step of the way to an error.
@@ -74,6 +80,7 @@ impl Error {
             notes: Vec::new(),
             help: Vec::new(),
             raised: false,
+            running: false,
         }))
     }
 
@@ -98,6 +105,12 @@ impl Error {
     /// Sets the place, unless it is known already.
     pub fn at(mut self, location: Location) -> Error {
         self.0.location.get_or_insert(location);
+        self
+    }
+
+    /// Says that it failed while it was running, not while it was traced.
+    pub fn while_running(mut self) -> Error {
+        self.0.running = true;
         self
     }
 
@@ -140,14 +153,17 @@ impl fmt::Display for Error {
         if let Some(location) = &self.0.location {
             write!(f, "\n  --> {location}")?;
         }
-        let lead = if self.0.location.is_some() { ", while tracing" } else { "\n  --> while tracing" };
+        let running = self.0.running || self.0.context.first().is_some_and(|c| c.api == Api::Callback);
+        let doing = if running { "while running" } else { "while tracing" };
+        let lead = if self.0.location.is_some() { ", " } else { "\n  --> " };
+        let lead = format!("{lead}{doing}");
         let mut last = self.0.location.as_ref();
         for (i, context) in self.0.context.iter().enumerate() {
             // An API that is made of others enters more than once.
             if i > 0 && self.0.context[i - 1] == *context {
                 continue;
             }
-            let lead = if i == 0 { lead } else { ", called from" };
+            let lead = if i == 0 { lead.as_str() } else { ", called from" };
             match &context.function {
                 Some(name) => write!(f, "{lead} `{name}`")?,
                 None => write!(f, "{lead} a closure")?,

@@ -71,6 +71,19 @@ pub fn is_idle() -> bool {
     STACK.with_borrow(Vec::is_empty)
 }
 
+/// Runs `f` as if nothing were traced on this thread: what it does is done at once, and recorded nowhere.
+pub fn outside<R>(f: impl FnOnce() -> R) -> R {
+    /// Puts the stack back, also after a panic.
+    struct Back(Vec<Arc<Frame>>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            STACK.with_borrow_mut(|stack| *stack = std::mem::take(&mut self.0));
+        }
+    }
+    let _back = Back(STACK.with_borrow_mut(std::mem::take));
+    f()
+}
+
 /// Whether a number of the program that is used now must not become part of a graph, because the graph is run at
 /// once and another number would make another graph.
 pub fn captures_numbers() -> bool {

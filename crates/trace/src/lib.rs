@@ -24,7 +24,7 @@ pub use ask::ask;
 pub use bind::{Values, bind, bind_finer, bind_known};
 pub use error::{Context, Error, ErrorKind};
 pub use executor::{Executor, install_executor};
-pub use frame::{Frame, captures_numbers, current, is_idle};
+pub use frame::{Frame, captures_numbers, current, is_idle, outside};
 pub use leak::{Made, WATCH_TRACERS};
 pub use log::EventLog;
 pub use observe::{Event, Observer, is_observed, notify, observing};

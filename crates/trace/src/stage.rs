@@ -24,7 +24,7 @@ pub struct Argument {
 /// What staging found.
 #[derive(Debug)]
 pub struct Staged {
-    /// Inputs are the captured values, then the arguments.
+    /// Inputs are the captured values, then the arguments. Effects that happened on the way are not in it.
     pub graph: Graph,
     /// Values of outer traces that the function used; for branches and loops, arrays of the program too.
     pub captured: Vec<Value>,
@@ -99,6 +99,8 @@ pub fn stage(
     values.extend(rest.into_iter().zip(is_input).filter(|(_, input)| !input).map(|(value, _)| value));
     let graph_name = name.unwrap_or(api.name());
     let graph = recording.builder.finish_with_inputs(graph_name, &order, outputs);
+    // What was evaluated as it was recorded had its effects then.
+    let graph = if frame.evaluates() && graph.has_effect() { graph.settled() } else { graph };
     debug_assert_eq!(values.len(), graph.types.len());
     let captured = recording.captured.into_iter().map(|(value, _)| value).collect();
     Ok(Staged { graph, captured, values, finer, asked: frame.was_asked(), made })

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use tracewell::prelude::*;
 use tracewell::primitive::{
-    ArrayType, Atom, Batched, BufferFn, BufferMut, BufferRef, Custom, Cx, Data, Defined, Example, Graph, Jvp,
-    Library, LibraryCall, Lowering, Operand, ParamValue, Primitive, RuleError, TypeError, apply, bind,
-    params, stage,
+    ArrayType, Atom, Batched, BufferFn, BufferMut, BufferRef, CallError, Custom, Cx, Data, Defined, Example,
+    Graph, Jvp, Library, LibraryCall, Lowering, Operand, ParamValue, Primitive, RuleError, TypeError, apply,
+    bind, params, stage,
 };
 
 /// `sinh x`, by its expansion: derivatives, batching and machine code are derived from it.
@@ -49,11 +49,11 @@ impl BufferFn for FilterRows {
         "running_median"
     }
 
-    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), String> {
+    fn call(&self, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError> {
         let shape = inputs[0].shape;
         let width = shape.size(shape.rank() - 1).max(1);
-        let x = inputs[0].as_slice::<f32>().map_err(|e| e.to_string())?;
-        let y = outputs[0].as_mut_slice::<f32>().map_err(|e| e.to_string())?;
+        let x = inputs[0].as_slice::<f32>()?;
+        let y = outputs[0].as_mut_slice::<f32>()?;
         for (row, out) in x.chunks(width).zip(y.chunks_mut(width)) {
             self.0.filter(row, out);
         }

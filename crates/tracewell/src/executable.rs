@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use tracewell_array::Tensor;
-use tracewell_graph::Graph;
+use tracewell_graph::{Graph, InElement};
+use tracewell_kernel::CallError;
 use tracewell_runtime::{Executable, Input, RunError};
 use tracewell_trace::{Error, ErrorKind};
 
@@ -56,10 +57,26 @@ pub(crate) fn clear() {
 /// Runs an executable. A panic in a user's buffer function goes on in the caller.
 pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, Error> {
     executable.run(inputs).map_err(|error| match error {
-        RunError::Library { name, message } => {
-            Error::new(ErrorKind::Library, format!("`{name}` failed: {message}"))
-        }
+        RunError::Library { name, error } => failure(&name, error),
         RunError::Panicked { payload, .. } => std::panic::resume_unwind(payload),
+        stopped @ (RunError::Cancelled | RunError::TimeLimit(_)) => {
+            Error::new(ErrorKind::Stopped, stopped.to_string()).while_running()
+        }
         other => Error::bug(other),
     })
+}
+
+/// What a function on buffers failed with: an error of ours as it is, any other in words.
+pub(crate) fn failure(name: &str, error: CallError) -> Error {
+    let error = match error.downcast::<Error>() {
+        Ok(error) => return *error,
+        Err(error) => error,
+    };
+    match error.downcast::<InElement>() {
+        Ok(inner) => {
+            let InElement { element, size, error } = *inner;
+            failure(name, error).note(format!("in element {element} of the {size} of `vmap`"))
+        }
+        Err(error) => Error::new(ErrorKind::Library, format!("`{name}` failed: {error}")).while_running(),
+    }
 }

@@ -11,7 +11,7 @@ use tracewell_graph::{ArrayType, Atom, GraphBuilder, Prim};
 use tracewell_runtime::{Executable, Input};
 use tracewell_trace::{Error, Executor, Value, install_executor};
 
-use crate::executable::{executable, run};
+use crate::executable::{executable, failure, run};
 use crate::pipeline::Settings;
 
 /// Makes the compiled executor the one that runs primitives.
@@ -35,6 +35,13 @@ thread_local! {
 
 impl Executor for Compiled {
     fn execute(&self, prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Vec<Tensor>, Error> {
+        // A Rust function on known data is called: there is nothing to compile.
+        if let Prim::Callback(callback) = prim {
+            let known: Option<Vec<Tensor>> = operands.iter().map(Value::known).collect();
+            let known = known.ok_or_else(|| Error::bug("a tracer reached the executor"))?;
+            let called = callback.function.call(&known, results);
+            return called.map_err(|error| failure(callback.function.name(), error));
+        }
         let types = operands.iter().map(|v| (v.ty(), matches!(v, Value::Splat(_)))).collect();
         let key: Key = (prim.clone(), types);
         let found = PROGRAMS.with_borrow(|programs| programs.get(&key).cloned());

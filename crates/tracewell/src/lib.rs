@@ -27,6 +27,7 @@ mod cache;
 mod checks;
 mod config;
 mod control;
+mod effects;
 mod executable;
 mod executor;
 mod jit;
@@ -45,6 +46,7 @@ pub use control::{
     LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
     scan, scan_with, switch, while_loop,
 };
+pub use effects::{Cancel, callback, capturing_prints, ordered_callback, with_cancel, with_time_limit};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::{Beside, Outcome};
@@ -72,12 +74,13 @@ pub mod prelude {
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static, Tree,
-        associative_scan, associative_scan_reverse, checking_leaks, checking_purity, checkpoint,
-        checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp, eval_shape, explain_cache_misses,
-        fori_loop, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map,
-        map_reduce, print_saved_residuals, s, saved_residuals, scan, scan_with, stop_gradient, switch, trace,
-        value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop,
+        CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
+        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
+        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
+        debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
+        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback, print_saved_residuals,
+        s, saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad,
+        value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 
@@ -128,6 +131,7 @@ pub fn stop_gradient<T: TreeRef + ?Sized>(x: &T) -> T::Owned {
 pub mod __private {
     pub use crate::Array;
     pub use crate::array::Scalar;
+    pub use crate::effects::{check, debug_print, shown};
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;

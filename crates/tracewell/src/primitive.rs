@@ -23,8 +23,8 @@ pub use tracewell_graph::{
     prim,
 };
 pub use tracewell_kernel::{
-    BufferFn, BufferMut, BufferRef, Combine, Comparison, Custom, KernelBuilder, Library, LibraryCall, Op,
-    Value as Lane, math,
+    BufferFn, BufferMut, BufferRef, CallError, Combine, Comparison, Custom, KernelBuilder, Library,
+    LibraryCall, Op, Value as Lane, math,
 };
 
 /// A primitive given by an expansion into other operations.

@@ -1,9 +1,13 @@
 //! The derivative in three parts: what is kept, what is computed again from it, and what is linear.
+//!
+//! Effects run with the first part and not again: their results are kept, and what is computed again is done without
+//! them.
 
 use tracewell_graph::{Atom, Equation, Graph, Linearized, Rematerialized, RuleError, Var};
 
 use crate::extract::extract;
 use crate::linearize;
+use crate::prune::has_effect;
 
 /// Splits the derivative of a graph by its `active` inputs, as [`linearize()`] does, but keeps of the primal part
 /// only inputs and the results of equations for which `keep` holds; other residuals are computed again from these.
@@ -16,9 +20,9 @@ pub fn checkpoint(
     let (results, residuals) = primal.outputs.split_at(graph.outputs.len());
     let kept = kept(&primal, residuals, keep);
     let outputs: Vec<Atom> = results.iter().cloned().chain(kept.iter().map(|&var| var.into())).collect();
-    let (first, _) = extract(&primal, primal.name.clone(), &primal.inputs, &outputs);
-    let (again, _) = extract(&primal, format!("{}_again", graph.name), &kept, residuals);
-    Ok(Rematerialized { primal: first, again, linear, tangents })
+    let (first, _) = extract(&primal, primal.name.clone(), &primal.inputs, &outputs, &has_effect);
+    let (again, _) = extract(&primal, format!("{}_again", graph.name), &kept, residuals, &|_| false);
+    Ok(Rematerialized { primal: first, again: again.settled(), linear, tangents })
 }
 
 /// What the residuals are computed from, in the order of definition: walking back from them, the first inputs and
@@ -38,7 +42,7 @@ fn kept(primal: &Graph, residuals: &[Atom], keep: &dyn Fn(&Equation) -> bool) ->
         if wanted.is_empty() {
             continue;
         }
-        if keep(equation) {
+        if keep(equation) || equation.prim.settled().has_effect() {
             kept.extend(wanted);
         } else {
             equation.inputs.iter().for_each(|atom| need(&mut needed, atom));

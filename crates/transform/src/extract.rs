@@ -4,11 +4,18 @@ use tracewell_graph::{Atom, Equation, Graph, GraphBuilder, Var};
 
 use crate::env::Env;
 
-/// The graph that computes `outputs` when `inputs` are given, and where each variable went.
+/// The graph that computes `outputs` when `inputs` are given, and where each variable went. Equations that are to be
+/// `kept` are in it, whoever needs their results.
 ///
 /// `inputs` may be any variables, defined by equations or not, each named once; whatever only they need is left
 /// out. An input of the old graph that the outputs need must be among them.
-pub(crate) fn extract(graph: &Graph, name: String, inputs: &[Var], outputs: &[Atom]) -> (Graph, Env<Var>) {
+pub(crate) fn extract(
+    graph: &Graph,
+    name: String,
+    inputs: &[Var],
+    outputs: &[Atom],
+    keep: &dyn Fn(&Equation) -> bool,
+) -> (Graph, Env<Var>) {
     let mut given = vec![false; graph.types.len()];
     inputs.iter().for_each(|var| given[var.0 as usize] = true);
 
@@ -24,7 +31,7 @@ pub(crate) fn extract(graph: &Graph, name: String, inputs: &[Var], outputs: &[At
     outputs.iter().for_each(|atom| need(&mut needed, atom));
     let mut kept: Vec<&Equation> = Vec::new();
     for equation in graph.equations.iter().rev() {
-        if equation.outputs.iter().any(|var| needed[var.0 as usize]) {
+        if equation.outputs.iter().any(|var| needed[var.0 as usize]) || keep(equation) {
             debug_assert!(
                 equation.outputs.iter().all(|var| !given[var.0 as usize]),
                 "cut through an equation"

@@ -3,13 +3,14 @@
 //! The forward walk builds one graph of both. An equation belongs to the linear part if it reads, directly or
 //! not, a tangent; all others belong to the primal part. What the linear part reads of the primal part is a
 //! *residual*: it leaves the one graph as an output and enters the other as an input. Literals are no
-//! residuals: they are operands and go where their equation goes.
+//! residuals: they are operands and go where their equation goes. Effects belong to the primal part, and only to it.
 
-use tracewell_graph::{Atom, Graph, Linearized, RuleError, Var};
+use tracewell_graph::{Atom, Equation, Graph, Linearized, RuleError, Var};
 
 use crate::contract::broken;
 use crate::env::Env;
 use crate::extract::extract;
+use crate::prune::has_effect;
 use crate::pushforward::{Pushforward, pushforward};
 
 /// Where a value of the primal part comes from.
@@ -63,10 +64,13 @@ pub fn linearize_results(
     let residuals = read_by_linear_part(&whole, &varies, &tangent_outputs);
 
     let linear_inputs: Vec<Var> = residuals.iter().chain(tangent_inputs).copied().collect();
-    let (linear, _) = extract(&whole, format!("{}_linear", graph.name), &linear_inputs, &tangent_outputs);
+    let (linear, _) =
+        extract(&whole, format!("{}_linear", graph.name), &linear_inputs, &tangent_outputs, &|_| false);
     let primal_outputs: Vec<Atom> =
         outputs.into_iter().chain(residuals.iter().map(|&var| Atom::Var(var))).collect();
-    let (primal, places) = extract(&whole, format!("{}_primal", graph.name), inputs, &primal_outputs);
+    let is_linear = |atom: &Atom| atom.var().is_some_and(|var| varies[var.0 as usize]);
+    let keep = |equation: &Equation| has_effect(equation) && !equation.inputs.iter().any(is_linear);
+    let (primal, places) = extract(&whole, format!("{}_primal", graph.name), inputs, &primal_outputs, &keep);
 
     let variables = origins(graph, &values, &places, primal.types.len());
     let residuals = residuals.iter().map(|&var| variables[places.get(var).0 as usize]).collect();
@@ -138,6 +142,31 @@ mod tests {
 
     fn count(graph: &Graph, name: &str) -> usize {
         graph.equations.iter().filter(|eq| eq.prim.name() == name).count()
+    }
+
+    #[test]
+    fn effects_are_primal() {
+        let graph = read(
+            "func @f(%0: f32[]) -> (f32[]) {
+               %1: f32[] = sin %0
+               callback[function=\"f\", ordered=true, results=()] %1
+               return %1
+             }",
+        );
+        let parts = linearize(&graph, &[true]).unwrap();
+        expect![[r#"
+            func @f_primal(%0: f32[]) -> (f32[], f32[]) {
+              %1: f32[] = sin %0
+              %2: f32[] = cos %0
+              callback[function="f", ordered=true, results=()] %1
+              return %1, %2
+            }
+            func @f_linear(%0: f32[], %1: f32[]) -> (f32[]) {
+              %2: f32[] = mul %1, %0
+              return %2
+            }
+        "#]]
+        .assert_eq(&[&parts.primal, &parts.linear].map(write).concat());
     }
 
     #[test]

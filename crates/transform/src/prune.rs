@@ -1,12 +1,17 @@
 //! Dead equations.
 
-use tracewell_graph::Graph;
+use tracewell_graph::{Equation, Graph};
 
 use crate::extract::extract;
 
-/// The same graph without the equations that no output needs. All inputs stay.
+/// The same graph without the equations that neither an output nor an effect needs. All inputs stay.
 pub fn prune(graph: &Graph) -> Graph {
-    extract(graph, graph.name.clone(), &graph.inputs, &graph.outputs).0
+    extract(graph, graph.name.clone(), &graph.inputs, &graph.outputs, &has_effect).0
+}
+
+/// Whether an equation is kept for what it does besides computing its results.
+pub(crate) fn has_effect(equation: &Equation) -> bool {
+    equation.prim.has_effect()
 }
 
 #[cfg(test)]

@@ -20,8 +20,12 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/optimize/src/fold.rs", "what was computed is a `constant`"),
     ("crates/optimize/src/rules/", "rewrites are about certain primitives"),
     (
+        "crates/graph/src/effects.rs",
+        "an ordered `callback` is an effect; rules of `custom_jvp` wait for derivatives",
+    ),
+    (
         "crates/tracewell/src/executor.rs",
-        "a literal enters an eager program as a scalar, repeated by `broadcast`",
+        "a literal enters an eager program as a scalar, repeated by `broadcast`; a `callback` is called",
     ),
     ("crates/tracewell/src/jit/call.rs", "a jitted function that is called inside a trace is a `call`"),
     (
@@ -29,6 +33,8 @@ const ALLOWED: &[(&str, &str)] = &[
         "the rules of a primitive that is defined by others are those of `call`",
     ),
     ("crates/tracewell/src/array/", "the methods of `Array` are made of them"),
+    ("crates/tracewell/src/control/", "branches and loops of the face are these primitives"),
+    ("crates/tracewell/src/effects/", "a Rust function that a graph calls is a `callback`"),
     ("crates/tracewell/src/transform/", "jacobians and the like put arrays together"),
 ];
 

@@ -61,7 +61,7 @@ pub(crate) fn write(
     }
     let results: Vec<Place> =
         outputs.iter().map(|ty| Place::whole(b.own_param(ty.dtype), ty.dtype, ty.shape.len())).collect();
-    let in_each = matches!(control, Control::Each(_));
+    let in_each = matches!(control, Control::Each(each) if !each.graph.has_effect());
     let mut linker = Linker { b, constants, in_each };
     let operand = |(array, given): (Option<Place>, &Given)| match (array, given) {
         (Some(place), _) => Input::Array(place),
@@ -323,8 +323,9 @@ impl Linker {
 
     fn each(&mut self, each: &Each, program: &Program, operands: &[Input], results: &[Place]) -> u64 {
         let mut b = std::mem::take(&mut self.b);
-        b.each(Size::Const(each.size as i64), |b, i| {
-            self.with(b, |linker| {
+        let size = Size::Const(each.size as i64);
+        let turn = |this: &mut Linker, b: &mut KernelBuilder, i: Value| {
+            this.with(b, |linker| {
                 linker.literals(0, program);
                 let operands = linker.arrays(operands);
                 let along = |place: &Place, axis: i64| match axis {
@@ -338,7 +339,16 @@ impl Linker {
                     results.iter().zip(&each.out_axes).map(|(p, &a)| along(p, a)).collect();
                 linker.turn(0, program, &inputs, &[], &[], &made);
             });
-        });
+        };
+        if each.graph.has_effect() {
+            // One after the other: effects have an order.
+            b.for_loop(size, &[], |b, i, _| {
+                turn(self, b, i);
+                SmallVec::new()
+            });
+        } else {
+            b.each(size, |b, i| turn(self, b, i));
+        }
         self.b = b;
         cost(program)
     }

@@ -7,7 +7,7 @@ use tracewell_kernel::{Gemm, Library, LibraryCall};
 
 use super::elementwise::arity;
 use super::shape_rules::{each_index, position};
-use super::{Add, Permute};
+use super::{Add, Broadcast, Mul, Permute, ReduceSum};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -28,6 +28,9 @@ params! {
         b_batch: Vec<usize>,
     }
 }
+
+/// So many products are not worth calling somebody for.
+const SMALL: usize = 512;
 
 /// One operand's axes by their part in the product.
 struct Axes<'p> {
@@ -243,10 +246,14 @@ impl Primitive for DotGeneral {
         Ok(vec![Batched::yes(result)])
     }
 
-    /// A matrix product where each group of axes is one stride; otherwise the operands are permuted first.
+    /// Products and sums where it is small; a matrix product where each group of axes is one stride; otherwise the
+    /// operands are permuted first.
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (a, b) = (&inputs[0], &inputs[1]);
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));
+        if outputs[0].shape.len().saturating_mul(product(&a.shape, left.contract)) <= SMALL {
+            return Ok(Lowering::Graph(self.written_out(a, b)?.into()));
+        }
         let strides = |ty: &ArrayType, groups: [&[usize]; 3]| -> Option<[usize; 3]> {
             let all: Option<Vec<usize>> = groups.iter().map(|g| group_stride(&ty.shape, g)).collect();
             all?.try_into().ok()
@@ -303,6 +310,32 @@ impl Primitive for DotGeneral {
 }
 
 impl DotGeneral {
+    /// All products, then their sums.
+    fn written_out(&self, a: &ArrayType, b: &ArrayType) -> Result<crate::graph::Graph, RuleError> {
+        let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));
+        let (nb, nc) = (left.batch.len(), left.contract.len());
+        let (na, kept) = (nb + left.free.len(), nb + left.free.len() + right.free.len());
+        let sizes =
+            |ty: &ArrayType, axes: &[usize]| axes.iter().map(|&i| ty.shape.size(i)).collect::<Vec<_>>();
+        let all =
+            [sizes(a, left.batch), sizes(a, &left.free), sizes(b, &right.free), sizes(a, left.contract)];
+        let shape: Shape = all.concat().into_iter().collect();
+        let mut builder = GraphBuilder::new();
+        let inputs = [a, b].map(|ty| Atom::Var(builder.input(ty.clone())));
+        let mut spread = |x: Atom, groups: [&[usize]; 3], free: std::ops::Range<usize>| {
+            let order: Vec<usize> = groups.into_iter().flatten().copied().collect();
+            let ordered = builder.bind1(Permute { axes: order }, &[x])?;
+            let axes = (0..nb).chain(free).chain(kept..kept + nc).collect();
+            builder.bind1(Broadcast { shape: shape.clone(), axes }, &[ordered])
+        };
+        let [x, y] = inputs;
+        let x = spread(x, [left.batch, &left.free, left.contract], nb..na)?;
+        let y = spread(y, [right.batch, &right.free, right.contract], na..kept)?;
+        let products = builder.bind1(Mul {}, &[x, y])?;
+        let sums = builder.bind1(ReduceSum { axes: (kept..kept + nc).collect() }, &[products])?;
+        Ok(builder.finish("dot_general", vec![sums]))
+    }
+
     /// The same product with batch axes first, then free, then contracted (contracted before free for `b`).
     fn canonical(&self, a: &ArrayType, b: &ArrayType) -> Result<crate::graph::Graph, RuleError> {
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));

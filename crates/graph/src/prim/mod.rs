@@ -10,6 +10,7 @@ mod bitcast;
 mod bitwise;
 mod broadcast;
 mod call;
+mod callback;
 mod checkpoint;
 mod checkpoint_name;
 mod clamp;
@@ -23,6 +24,7 @@ mod dot_general;
 mod dynamic_slice;
 mod dynamic_update_slice;
 mod each;
+mod each_examples;
 mod elementwise;
 mod integer_pow;
 mod iota;
@@ -50,19 +52,22 @@ mod switch_examples;
 mod switch_rules;
 mod tetragamma;
 mod unary;
+mod while_back;
 mod while_batch;
+mod while_examples;
 mod while_loop;
 mod while_record;
 mod while_reverse;
+mod while_transpose;
 mod window;
 
 pub use self::nested::{Place, first_half};
 pub use self::{
-    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, checkpoint::*,
-    checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, custom_jvp::*,
-    custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*, integer_pow::*,
-    iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*, reshape::*,
-    reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
+    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
+    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
+    integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*,
+    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -92,6 +97,11 @@ macro_rules! primitives {
                 match self { $(Prim::$Variant(p) => p,)* Prim::Custom(p) => &*p.rules }
             }
 
+            /// Whether it may run graphs: those of users are not known.
+            pub(crate) fn nests(&self) -> bool {
+                match self { $(Prim::$Variant(_) => $Variant::NESTS,)* Prim::Custom(_) => true }
+            }
+
             /// The built-in primitive of that name with these parameters.
             pub fn from_params(name: &str, params: &[(String, ParamValue)]) -> Option<Prim> {
                 match name {
@@ -117,7 +127,7 @@ macro_rules! primitives {
 
 primitives! {
     Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
-    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call",
+    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",

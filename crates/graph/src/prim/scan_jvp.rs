@@ -221,7 +221,7 @@ fn first_scan(
         .map(|((&var, atom), _)| (var, atom.clone()))
         .unzip();
     let outputs: Vec<Atom> = before.iter().map(|&var| var.into()).collect();
-    let invariant = primal.part(format!("{}_before", scan.body.name), &from, &outputs);
+    let invariant = primal.pure_part(format!("{}_before", scan.body.name), &from, &outputs);
     let computed = if before.is_empty() { Vec::new() } else { inline_strictly(cx, &invariant, &operands)? };
 
     let mut ys = results[scan.carries..].to_vec();

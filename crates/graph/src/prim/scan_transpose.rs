@@ -113,7 +113,7 @@ fn known_carries(
     let inputs: Vec<Var> = [of_known(consts.clone()), of_known(carries), of_known(xs)].concat();
     let count = values.len();
     let forwards = Scan {
-        body: Arc::new(body.part(format!("{}_known", body.name), &inputs, &[after, values].concat())),
+        body: Arc::new(body.pure_part(format!("{}_known", body.name), &inputs, &[after, values].concat())),
         consts: of_known(consts).len(),
         carries: count,
         ..scan.clone()

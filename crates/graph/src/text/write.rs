@@ -208,6 +208,9 @@ impl Writer<'_> {
             }
             ParamValue::Comparison(comparison) => self.out.push_str(comparison.name()),
             ParamValue::Text(text) => self.out.push_str(&quote(text)),
+            ParamValue::Types(types) => {
+                push!(self.out, "({})", list(types, ToString::to_string));
+            }
             ParamValue::Tensor(tensor) => self.out.push_str(&write_elided(tensor, self.style.shown)),
             // Graphs are written with their place; a list without any is left.
             ParamValue::Graph(_) | ParamValue::Graphs(_) => self.out.push_str("[]"),

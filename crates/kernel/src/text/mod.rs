@@ -32,7 +32,7 @@ mod tests {
     use super::*;
     use crate::build::KernelBuilder;
     use crate::ir::{Index, Kernel, Size};
-    use crate::library::{BufferFn, BufferMut, BufferRef, Custom, Gemm, Library, LibraryCall};
+    use crate::library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
     use crate::op::{Combine, Comparison, Op};
     use crate::program::{Program, Role, Slot, SlotId, Step};
 
@@ -44,7 +44,7 @@ mod tests {
             "does \"nothing\""
         }
 
-        fn call(&self, _: &[BufferRef<'_>], _: &mut [BufferMut<'_>]) -> Result<(), String> {
+        fn call(&self, _: &[BufferRef<'_>], _: &mut [BufferMut<'_>]) -> Result<(), CallError> {
             Ok(())
         }
     }
@@ -365,7 +365,7 @@ mod tests {
             program @p { return $x }
               1:21: `$x` is not a slot such as `$0`
             program @p { arena 1 }
-              1:22: expected `launch`, `call` or `return`, found `}`"#]]
+              1:22: expected `launch`, `copy`, `call` or `return`, found `}`"#]]
         .assert_eq(&text.join("\n"));
     }
 

@@ -99,62 +99,61 @@ fn kernels() {
         "call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])",
     ]);
     expect![[r#"
-            %0: f32 = const f64 1.0
-              the result is f32, not f64
-            %0: f32 = const 1.0 %1: f64 = convert f32 %0
-              the result is f64, not f32
-            %0: f32 = const 1.0 %1: f32 = add %0
-              `add` is not defined on (f32)
-            %0: f32 = const 1.0 %1: bool = not %0
-              `not` is not defined on (f32)
-            %0: i64 = size s2
-              there is no size `s2`
-            each %0: i32 < 3 {}
-              the loop variable is i32, not i64
-            each %0 < 3 { yield %0 }
-              the body of an `each` yields 1 value, not 0
-            %0: i64 = const 1 %2: i64 = for %1 < 2 with %3: i64 = %0 {}
-              the body yields 0 values, not 1
-            %0: i64 = const 1 %2: f32 = for %1 < 2 with %3: i64 = %0 { yield %1 }
-              `%3` is f32, not i64
-            %0: i64 = const 1 %2: i64 = while with %1: i64 = %0 { yield %1 } do { yield %1 }
-              value 0 that the condition yields is i64, not bool
-            %0: i64 = const 1 if %0 {}
-              the condition is i64, not bool
-            %0: bool = const true %1: f32 = if %0 { yield %0 } else { %2: f32 = const 1.0 yield %2 }
-              value 0 that the first branch yields is bool, not f32
-            %0: bool = const true %1: bool = if %0 { yield %0 }
-              the second branch yields 0 values, not 1
-            %1: f32 = reduce and over %0 < 2 { %2: f32 = const 1.0 yield %2 }
-              `and` is not defined on f32
-            reduce over %0 < 2 { %1: f32 = const 1.0 store b2[0], %1 }
-              nothing is stored inside a `reduce`
-            each %0 < 2 { %1: f32 = const 1.0 } store b1[0], %1
-              `%1` is used outside the region that defines it
-            %0: f32 = const 1.0 store b0[0], %0
-              `b0` is not `mut`, so nothing is stored to it
-            %0: f32 = load b1[0]
-              `b1` is written: it is loaded only where this iteration stored before
-            %0: f32 = const 1.0 store b1[0], %0 %1: f32 = load b1[0] %2: f32 = load b1[1]
-              `b1` is written: it is loaded only where this iteration stored before
-            %0: f32 = const 1.0 for %1 < 2 { store b1[%1], %0 } %2: f32 = load b1[0]
-              `b1` is written: it is loaded only where this iteration stored before
-            %0: f32 = const 1.0 %1: f32 = load b0[%0]
-              `%0` in the index is f32, not i64
-            call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
-              verified
-            call gemm f32 batch 1 m 2 n 5 k 3 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
-              `gemm` reaches outside an operand
-            call gemm f32 batch 1 m 2 n 2 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
-              the result of `gemm` is [1,2,2], not [10]
-            call gemm f64 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
-              the operands of `gemm` have its type, which is not bool
-            call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])
-              operand 2 is written and must not be another operand too
-            call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])
-              `b0` has 10 elements, not those of [3]
-              `b2` has 4 elements, not those of [5]
-        "#]].assert_eq(&text);
+        %0: f32 = const f64 1.0
+          the result is f32, not f64
+        %0: f32 = const 1.0 %1: f64 = convert f32 %0
+          the result is f64, not f32
+        %0: f32 = const 1.0 %1: f32 = add %0
+          `add` is not defined on (f32)
+        %0: f32 = const 1.0 %1: bool = not %0
+          `not` is not defined on (f32)
+        %0: i64 = size s2
+          there is no size `s2`
+        each %0: i32 < 3 {}
+          the loop variable is i32, not i64
+        each %0 < 3 { yield %0 }
+          the body of an `each` yields 1 value, not 0
+        %0: i64 = const 1 %2: i64 = for %1 < 2 with %3: i64 = %0 {}
+          the body yields 0 values, not 1
+        %0: i64 = const 1 %2: f32 = for %1 < 2 with %3: i64 = %0 { yield %1 }
+          `%3` is f32, not i64
+        %0: i64 = const 1 %2: i64 = while with %1: i64 = %0 { yield %1 } do { yield %1 }
+          value 0 that the condition yields is i64, not bool
+        %0: i64 = const 1 if %0 {}
+          the condition is i64, not bool
+        %0: bool = const true %1: f32 = if %0 { yield %0 } else { %2: f32 = const 1.0 yield %2 }
+          value 0 that the first branch yields is bool, not f32
+        %0: bool = const true %1: bool = if %0 { yield %0 }
+          the second branch yields 0 values, not 1
+        %1: f32 = reduce and over %0 < 2 { %2: f32 = const 1.0 yield %2 }
+          `and` is not defined on f32
+        reduce over %0 < 2 { %1: f32 = const 1.0 store b2[0], %1 }
+          nothing is stored inside a `reduce`
+        each %0 < 2 { %1: f32 = const 1.0 } store b1[0], %1
+          `%1` is used outside the region that defines it
+        %0: f32 = const 1.0 store b0[0], %0
+          `b0` is not `mut`, so nothing is stored to it
+        %0: f32 = load b1[0]
+          `b1` is written: it is loaded only where this iteration stored before
+        %0: f32 = const 1.0 store b1[0], %0 %1: f32 = load b1[0] %2: f32 = load b1[1]
+          `b1` is written: it is loaded only where this iteration stored before
+        %0: f32 = const 1.0 for %1 < 2 { store b1[%1], %0 } %2: f32 = load b1[0]
+          `b1` is written: it is loaded only where this iteration stored before
+        %0: f32 = const 1.0 %1: f32 = load b0[%0]
+          `%0` in the index is f32, not i64
+        call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+          verified
+        call gemm f32 batch 1 m 2 n 5 k 3 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+          `gemm` reaches outside an operand
+        call gemm f32 batch 1 m 2 n 2 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+          the result of `gemm` is [1,2,2], not [10]
+        call gemm f64 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+          the operands of `gemm` have its type, which is not bool
+        call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])
+          operand 2 is written and must not be another operand too
+        call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])
+          `b2` has 4 elements, not those of the call
+    "#]].assert_eq(&text);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a loop computes from its constants alone is computed before it, once.
 //!
 //! Not moved is what costs nothing inside: a broadcast, which would be read from memory instead, a count or a constant.
-//! Not moved from a loop that may have no turn is a loop that may have no end.
+//! Not moved from a loop that may have no turn is a loop that may have no end. Effects happen in every turn.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ impl Split {
         for equation in &graph.equations {
             let reads_varying =
                 equation.inputs.iter().filter_map(Atom::var).any(|var| varies[var.0 as usize]);
-            if reads_varying || (!runs && may_be_endless(&equation.prim)) {
+            if reads_varying || (!runs && may_be_endless(&equation.prim)) || equation.prim.has_effect() {
                 equation.outputs.iter().for_each(|var| varies[var.0 as usize] = true);
             } else if is_worth_it(graph, equation) {
                 equation.outputs.iter().for_each(|var| moves[var.0 as usize] = true);
@@ -102,7 +102,7 @@ impl Split {
             }
         };
         for equation in &graph.equations {
-            if equation.outputs.iter().any(|var| !moves[var.0 as usize]) {
+            if equation.outputs.is_empty() || equation.outputs.iter().any(|var| !moves[var.0 as usize]) {
                 equation.inputs.iter().for_each(&mut read);
             }
         }
@@ -117,7 +117,7 @@ impl Split {
     fn before(&self, builder: &mut GraphBuilder, operands: &[Atom]) -> Vec<Atom> {
         let inputs = super::chosen(&self.graph.inputs, &self.is_const);
         let outputs: Vec<Atom> = self.passed.iter().map(|&var| var.into()).collect();
-        let part = self.graph.part(self.graph.name.as_str(), &inputs, &outputs);
+        let part = self.graph.pure_part(self.graph.name.as_str(), &inputs, &outputs);
         apply(builder, &part, &super::chosen(operands, &self.is_const)).into_vec()
     }
 
@@ -237,21 +237,21 @@ mod tests {
             expect![[r#"
                 %2: f32[] = exp %0
                 %3: f32[] = sin %0
-                %4: f32[] = while[cond=func @c(%0: f32[]) -> (bool[]) {
+                %4: f32[] = while[cond=func @c(%0: f32[], %1: f32[], %2: f32[]) -> (bool[]) {
+                %3: bool[] = compare[comparison=lt] %2, %1
+                return %3
+                }, body=func @b(%0: f32[], %1: f32[], %2: f32[]) -> (f32[]) {
+                %3: f32[] = while[cond=func @c(%0: f32[]) -> (bool[]) {
                 %1: bool[] = compare[comparison=lt] %0, 1.0:f32[]
                 return %1
                 }, body=func @b(%0: f32[]) -> (f32[]) {
                 return %0
                 }, cond_consts=0, body_consts=0] %0
-                %5: f32[] = add %3, %4
-                %6: f32[] = while[cond=func @c(%0: f32[], %1: f32[], %2: f32[]) -> (bool[]) {
-                %3: bool[] = compare[comparison=lt] %2, %1
-                return %3
-                }, body=func @b(%0: f32[], %1: f32[], %2: f32[]) -> (f32[]) {
-                %3: f32[] = add %1, %2
-                return %3
-                }, cond_consts=2, body_consts=2] %0, %2, %0, %5, %1
-                return %6
+                %4: f32[] = add %1, %3
+                %5: f32[] = add %4, %2
+                return %5
+                }, cond_consts=2, body_consts=2] %0, %2, %0, %3, %1
+                return %4
             "#]],
         );
     }

@@ -1,11 +1,13 @@
 //! Control flow, made smaller: what it runs for nobody, computes again in every turn or is told needlessly.
 
 mod disappear;
+mod exchange;
 mod invariant;
 mod specialize;
 mod trim;
 
 pub use disappear::disappear;
+pub use exchange::exchange;
 pub use invariant::invariant;
 pub use specialize::specialize;
 pub(crate) use trim::{needed, trim};
@@ -15,7 +17,7 @@ use tracewell_graph::{Atom, Graph, GraphBuilder, Prim, Var};
 use crate::rebuild::Results;
 
 /// Those for which the flag holds.
-fn chosen<T: Clone>(all: &[T], flags: &[bool]) -> Vec<T> {
+pub(crate) fn chosen<T: Clone>(all: &[T], flags: &[bool]) -> Vec<T> {
     all.iter().zip(flags).filter(|(_, flag)| **flag).map(|(item, _)| item.clone()).collect()
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn trim(prim: &Prim, wanted: &[bool]) -> Option<Trimmed> {
     Some(Trimmed { prim, operands, results })
 }
 
-/// For each variable, whether the wanted outputs depend on it.
+/// For each variable, whether the wanted outputs or an effect depend on it.
 pub(crate) fn needed(graph: &Graph, wanted: &[bool]) -> Vec<bool> {
     let mut needed = vec![false; graph.types.len()];
     for var in chosen(&graph.outputs, wanted).iter().filter_map(|atom| atom.var()) {
@@ -53,7 +53,7 @@ pub(crate) fn needed(graph: &Graph, wanted: &[bool]) -> Vec<bool> {
     }
     for equation in graph.equations.iter().rev() {
         let results: Vec<bool> = equation.outputs.iter().map(|var| needed[var.0 as usize]).collect();
-        if !results.contains(&true) {
+        if !results.contains(&true) && !equation.prim.has_effect() {
             continue;
         }
         let operands = kept(&equation.prim, &results).map(|(operands, _)| operands);

@@ -1,7 +1,8 @@
 //! `jvp(f, &x, &dx)`: the value of a function and its derivative along a direction.
 
-use tracewell_graph::{ArrayType, Location};
-use tracewell_trace::{Api, Staged, Value, apply};
+use tracewell_array::Tensor;
+use tracewell_graph::{ArrayType, Equation, Graph, Location};
+use tracewell_trace::{Api, Staged, Value, apply_known};
 
 use super::grad::check_arguments;
 use super::pullback::{rule, zeros};
@@ -41,14 +42,15 @@ where
             check_arguments(function.api, x)?;
             check_like(("tangent", "argument", "x"), x, dx)?;
             let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), &f)?;
-            let Staged { graph, captured, .. } = traced.staged;
+            let Staged { graph, captured, values, .. } = traced.staged;
             let tangents = values_of(dx);
             let active: Vec<bool> = std::iter::repeat_n(false, captured.len())
                 .chain(std::iter::repeat_n(true, tangents.len()))
                 .collect();
             let (forward, has_tangent) = tracewell_transform::jvp(&graph, &active).map_err(rule)?;
             let inputs: Vec<Value> = captured.into_iter().chain(values_of(x)).chain(tangents).collect();
-            let mut results = apply(&forward, &inputs, &function.location)?;
+            let known = known_effects(&graph, &values, &forward);
+            let mut results = apply_known(&forward, &inputs, &known, &function.location)?;
             let mut found = results.split_off(graph.outputs.len()).into_iter();
             let of = |(ty, has): (ArrayType, bool)| {
                 let value = if has { found.next() } else { None };
@@ -58,4 +60,19 @@ where
             Ok((refill(&traced.result, results), refill(&traced.result, tangents)))
         },
     )
+}
+
+/// The results of effects that happened while the function was traced, as values of its derivative: they do not
+/// happen again. The derivative has the effects of the function, in the same order.
+fn known_effects(graph: &Graph, values: &[Option<Tensor>], forward: &Graph) -> Vec<Option<Tensor>> {
+    let mut known = vec![None; forward.types.len()];
+    let has_effect = |equation: &&Equation| equation.prim.has_effect();
+    let before = graph.equations.iter().filter(has_effect);
+    let both = before.zip(forward.equations.iter().filter(has_effect));
+    for (before, now) in both.take_while(|(before, now)| before.prim == now.prim) {
+        for (from, to) in before.outputs.iter().zip(&now.outputs) {
+            known[to.0 as usize] = values.get(from.0 as usize).cloned().flatten();
+        }
+    }
+    known
 }

@@ -47,6 +47,10 @@ impl Reader<'_> {
                 }
                 Ok(ParamValue::Ints(self.list_until("]", Self::signed)?))
             }
+            Token::Sign("(") => {
+                self.lexer.next()?;
+                Ok(ParamValue::Types(self.list_until(")", Self::ty)?))
+            }
             Token::Quoted(_) => Ok(ParamValue::Text(self.quoted()?)),
             Token::Word("func") => Ok(ParamValue::Graph(Arc::new(self.graph(depth + 1)?))),
             Token::Word(word) => {
@@ -105,5 +109,6 @@ fn kind(value: &ParamValue) -> &'static str {
         ParamValue::Tensor(_) => "a constant",
         ParamValue::Graph(_) => "a graph",
         ParamValue::Graphs(_) => "a list of graphs",
+        ParamValue::Types(_) => "a list of types",
     }
 }

@@ -1,13 +1,10 @@
-//! Times, as ratios of two things in one run: alternating, medians, with the spread. Never a test.
-//!
-//! `cargo xtask bench [group …]`; groups: `dispatch`, `eager`, `kernels`, `compile`, `staging`.
-
-#![allow(clippy::print_stdout, reason = "a program that prints a table")]
+//! The groups that compare us with ourselves or with plain Rust, in one process.
 
 use std::hint::black_box;
-use std::time::Instant;
 
 use tracewell::prelude::*;
+
+use crate::measure::{measure, median, row, sample, show};
 
 jit! {
     fn scalar_add(x: &Array, y: &Array) -> Array { x + y }
@@ -28,100 +25,7 @@ jit! {
     }
 }
 
-type Work<'a> = Box<dyn FnMut() + 'a>;
-
-/// One row: a name, what is measured, and optionally what it is compared with.
-struct Row<'a> {
-    name: &'static str,
-    run: Work<'a>,
-    against: Option<(&'static str, Work<'a>)>,
-}
-
-fn main() {
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with('-')).collect();
-    let groups: [(&str, fn()); 5] = [
-        ("dispatch", dispatch),
-        ("eager", eager),
-        ("kernels", kernels),
-        ("compile", compile),
-        ("staging", staging),
-    ];
-    for (name, group) in groups {
-        if wanted.is_empty() || wanted.iter().any(|w| w == name) {
-            println!("\n{name}");
-            if name != "staging" {
-                println!("{:34} {:>12} {:>12} {:>8}  against", "", "median", "spread", "ratio");
-            }
-            group();
-        }
-    }
-}
-
-/// Seconds of one call, from a batch long enough to be timed.
-fn sample(f: &mut dyn FnMut(), calls: usize) -> f64 {
-    let start = Instant::now();
-    for _ in 0..calls {
-        f();
-    }
-    start.elapsed().as_secs_f64() / calls as f64
-}
-
-fn median(times: &mut [f64]) -> f64 {
-    times.sort_unstable_by(f64::total_cmp);
-    times[times.len() / 2]
-}
-
-fn show(seconds: f64) -> String {
-    match seconds {
-        s if s < 1e-6 => format!("{:.0} ns", s * 1e9),
-        s if s < 1e-3 => format!("{:.2} µs", s * 1e6),
-        s => format!("{:.2} ms", s * 1e3),
-    }
-}
-
-fn measure(mut row: Row<'_>) {
-    let mut idle: Work<'_> = Box::new(|| {});
-    (row.run)();
-    if let Some((_, other)) = &mut row.against {
-        other();
-    }
-    let once = sample(&mut *row.run, 1).max(1e-9);
-    let calls = ((0.004 / once) as usize).clamp(1, 20_000);
-    let (mut own, mut other) = (Vec::new(), Vec::new());
-    for _ in 0..41 {
-        own.push(sample(&mut *row.run, calls));
-        let against = row.against.as_mut().map_or(&mut idle, |(_, f)| f);
-        other.push(sample(&mut **against, calls));
-    }
-    let time = median(&mut own);
-    let spread = format!("{:.2}", own[own.len() * 9 / 10] / own[own.len() / 10]);
-    match row.against {
-        Some((name, _)) => {
-            let reference = median(&mut other);
-            println!(
-                "{:34} {:>12} {spread:>12} {:>8.2}  {name}: {}",
-                row.name,
-                show(time),
-                time / reference,
-                show(reference)
-            );
-        }
-        None => println!("{:34} {:>12} {spread:>12}", row.name, show(time)),
-    }
-}
-
-fn row<'a>(name: &'static str, run: impl FnMut() + 'a) -> Row<'a> {
-    Row { name, run: Box::new(run), against: None }
-}
-
-impl<'a> Row<'a> {
-    fn against(mut self, name: &'static str, run: impl FnMut() + 'a) -> Row<'a> {
-        self.against = Some((name, Box::new(run)));
-        self
-    }
-}
-
-fn dispatch() {
+pub(crate) fn dispatch() {
     let (a, b) = (Array::from(1.0f32), Array::from(2.0f32));
     let four = Array::from([1.0f32, 2.0, 3.0, 4.0]);
     let twenty: [Array; 20] = std::array::from_fn(|i| Array::from(i as f32));
@@ -132,7 +36,7 @@ fn dispatch() {
     measure(row("eager scalar add", || drop(black_box(&a + &b))));
 }
 
-fn eager() {
+pub(crate) fn eager() {
     let n = 1_000_000;
     let (x, y) = (Array::linspace(0.0, 1.0, n, F32), Array::ones([n], F32));
     let m = Array::linspace(-1.0, 1.0, 512 * 512, F32).reshape([512, 512]);
@@ -146,7 +50,7 @@ fn eager() {
 }
 
 /// Against plain Rust loops over slices, compiled for the baseline of the target.
-fn kernels() {
+pub(crate) fn kernels() {
     for n in [2048, 1_000_000] {
         let x = Array::linspace(-3.0, 3.0, n, F32);
         let (xs, mut out) = (x.to_vec::<f32>().unwrap_or_default(), vec![0.0f32; n]);
@@ -174,7 +78,7 @@ fn kernels() {
 }
 
 /// First calls: trace, optimise, fuse, compile and run, of chains that differ in a constant.
-fn compile() {
+pub(crate) fn compile() {
     let x = Array::from([0.5f32, 0.25]);
     for (name, length) in [("chain of 10", 10), ("chain of 100", 100), ("chain of 1000", 1000)] {
         let mut next = 0.0;
@@ -190,7 +94,7 @@ fn compile() {
 }
 
 /// Tracing a function and its gradient: time in equations, which is the same for each if the work is linear.
-fn staging() {
+pub(crate) fn staging() {
     println!("{:34} {:>12} {:>12} {:>14}", "", "equations", "median", "per equation");
     let w = Array::full([8, 8], 0.1, F32);
     let x = Array::ones([4, 8], F32);

@@ -1,0 +1,270 @@
+"""The benchmarks of loops in JAX: the same programs as in programs.rs beside this, on the same inputs.
+
+Started by `cargo xtask bench --filter loops --against jax`, which talks to it line by line (talk.rs):
+
+    first NAME          ->  SECONDS NUMBERS…    the first call, tracing and compilation included, and its result
+    time NAME CALLS     ->  SECONDS             of one call, from so many
+"""
+
+import os
+import pathlib
+import sys
+import time
+
+THREADS = int(os.environ.get("PEER_THREADS", "2"))
+# XLA takes the size of its pools from NPROC; with one thread its matrix products must be told as well.
+os.environ["NPROC"] = str(THREADS)
+os.environ["JAX_PLATFORMS"] = "cpu"
+if THREADS == 1:
+    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+try:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from jax import lax
+except ImportError as error:
+    sys.exit(f"missing {error.name}")
+
+WANTED = pathlib.Path(__file__).with_name("requirements.txt").read_text().split()[0]
+if f"jax=={jax.__version__}" != WANTED:
+    sys.exit(f"found jax=={jax.__version__}, wanted {WANTED}")
+
+BENCHMARKS = {}
+
+
+def benchmark(x64=False):
+    """Registers a function that makes a jitted function and its arguments."""
+
+    def register(make):
+        BENCHMARKS[make.__name__] = (make, x64)
+        return make
+
+    return register
+
+
+def noise(shape, seed, scale, dtype=np.float32):
+    """Numbers between -scale / 2 and scale / 2, the same to the bit as `noise` of programs.rs."""
+    i = np.arange(int(np.prod(shape)), dtype=np.uint64)
+    hashed = (i + np.uint64(seed * 7919)) * np.uint64(2654435761) % np.uint64(1 << 32)
+    return jnp.asarray((scale * (hashed / 4294967296.0 - 0.5)).reshape(shape).astype(dtype))
+
+
+def f32(x):
+    return jnp.asarray(x, jnp.float32)
+
+
+def f64(x):
+    return jnp.asarray(x, jnp.float64)
+
+
+@benchmark()
+def fori_scalar_1e6():
+    def f(x, r):
+        return lax.fori_loop(0, 1_000_000, lambda i, x: r * x * (1 - x), x)
+
+    return f, (f32(0.3), f32(3.7))
+
+
+@benchmark()
+def while_60_scalars():
+    def body(state):
+        i, xs = state
+        return i + 1, [x + 0.2 * (xs[k - 1] - 2 * x + xs[(k + 1) % 60]) for k, x in enumerate(xs)]
+
+    def f(xs):
+        return lax.while_loop(lambda state: state[0] < 10_000, body, (jnp.int32(0), xs))[1]
+
+    # One of them differs, so that there is something to spread.
+    return f, ([f32(1.0 + 60.0 * (k == 7)) for k in range(60)],)
+
+
+STEPS = 100
+
+
+def plane():
+    re = -2.0 + (2.5 / 512) * np.arange(512, dtype=np.float32)
+    im = -1.25 + (2.5 / 512) * np.arange(512, dtype=np.float32)
+    return jnp.asarray(np.tile(re, (512, 1))), jnp.asarray(np.tile(im[:, None], (1, 512)))
+
+
+@benchmark()
+def mandelbrot_array():
+    def f(c_re, c_im):
+        def body(state):
+            re, im, count, i = state
+            inside = re * re + im * im <= 4
+            new_re, new_im = re * re - im * im + c_re, 2 * re * im + c_im
+            re, im = jnp.where(inside, new_re, re), jnp.where(inside, new_im, im)
+            return re, im, count + inside.astype(jnp.int32), i + 1
+
+        zero, count = jnp.zeros((512, 512), jnp.float32), jnp.zeros((512, 512), jnp.int32)
+        return lax.while_loop(lambda state: state[3] < STEPS, body, (zero, zero, count, jnp.int32(0)))[2]
+
+    return f, plane()
+
+
+@benchmark()
+def mandelbrot_vmap():
+    def point(c_re, c_im):
+        def body(state):
+            re, im, i = state
+            return re * re - im * im + c_re, 2 * re * im + c_im, i + 1
+
+        def alive(state):
+            re, im, i = state
+            return (re * re + im * im <= 4) & (i < STEPS)
+
+        return lax.while_loop(alive, body, (jnp.float32(0), jnp.float32(0), jnp.int32(0)))[2]
+
+    return jax.vmap(jax.vmap(point)), plane()
+
+
+def rnn(batch):
+    weights = (noise((128, 128), 1, 0.2), noise((128, 128), 2, 0.2), noise((128,), 3, 0.2))
+    xs, h = noise((1000, batch, 128), 4, 2.0), jnp.zeros((batch, 128), jnp.float32)
+
+    def f(weights, xs, h):
+        w, u, b = weights
+        h, _ = lax.scan(lambda h, x: (jnp.tanh(h @ w + x @ u + b), None), h, xs)
+        return jnp.mean(h * h), h
+
+    return f, (weights, xs, h)
+
+
+@benchmark()
+def rnn_b1():
+    return rnn(1)
+
+
+@benchmark()
+def rnn_b32():
+    return rnn(32)
+
+
+def rnn_grad(batch):
+    f, args = rnn(batch)
+    return jax.grad(lambda *args: f(*args)[0]), args
+
+
+@benchmark()
+def rnn_b1_grad():
+    return rnn_grad(1)
+
+
+@benchmark()
+def rnn_b32_grad():
+    return rnn_grad(32)
+
+
+def lorenz():
+    def f(state, parameters):
+        sigma, rho, beta = parameters
+        dt = 1e-4
+
+        def slope(state):
+            x, y, z = state
+            return sigma * (y - x), x * (rho - z) - y, x * y - beta * z
+
+        def along(state, k, by):
+            return tuple(s + by * d for s, d in zip(state, k))
+
+        def step(state, _):
+            k1 = slope(state)
+            k2 = slope(along(state, k1, dt / 2))
+            k3 = slope(along(state, k2, dt / 2))
+            k4 = slope(along(state, k3, dt))
+            mean = tuple(a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4))
+            return along(state, mean, dt / 6), None
+
+        return lax.scan(step, state, length=100_000)[0]
+
+    return f, ((f64(1.0), f64(0.5), f64(20.0)), (f64(10.0), f64(28.0), f64(8.0 / 3.0)))
+
+
+@benchmark(x64=True)
+def ode_rk4():
+    return lorenz()
+
+
+@benchmark(x64=True)
+def ode_rk4_grad():
+    f, args = lorenz()
+    return jax.grad(lambda state, parameters: sum(f(state, parameters)), argnums=(0, 1)), args
+
+
+def filtered():
+    """A point in the plane that drifts; of each step one number is measured."""
+    transition = np.eye(4)
+    transition[0, 2] = transition[1, 3] = 0.1
+    sight = np.array([1.0, 0.5, 0.25, 0.0])
+
+    def f(noises, ys):
+        place, speed, error = noises
+        q = place * np.diag([1.0, 1.0, 0.0, 0.0]) + speed * np.diag([0.0, 0.0, 1.0, 1.0])
+
+        def step(state, y):
+            mean, cov, likelihood = state
+            mean, cov = transition @ mean, transition @ cov @ transition.T + q
+            seen = cov @ sight
+            variance, surprise = sight @ seen + error, y - sight @ mean
+            gain = seen / variance
+            likelihood = likelihood - 0.5 * (jnp.log(2 * jnp.pi * variance) + surprise * surprise / variance)
+            return (mean + gain * surprise, cov - gain[:, None] * seen[None, :], likelihood), None
+
+        start = (jnp.zeros(4, jnp.float64), jnp.eye(4, dtype=jnp.float64), f64(0.0))
+        return lax.scan(step, start, ys)[0][2]
+
+    return f, ((f64(0.01), f64(0.02), f64(0.3)), noise((10_000,), 5, 2.0, np.float64))
+
+
+@benchmark(x64=True)
+def kalman():
+    return filtered()
+
+
+@benchmark(x64=True)
+def kalman_grad():
+    f, args = filtered()
+    return jax.grad(f), args
+
+
+def summary(result):
+    """Each array as it is, or the sums of 64 pieces of it."""
+    numbers = []
+    for leaf in jax.tree.leaves(result):
+        flat = np.asarray(leaf, np.float64).ravel()
+        if flat.size > 64:
+            piece = -(-flat.size // 64)
+            flat = np.array([flat[at : at + piece].sum() for at in range(0, flat.size, piece)])
+        numbers.extend(flat.tolist())
+    return numbers
+
+
+def main():
+    ready = {}
+    print("ready", flush=True)
+    for line in sys.stdin:
+        words = line.split()
+        make, x64 = BENCHMARKS[words[1]]
+        with jax.enable_x64(x64):
+            if words[0] == "first":
+                f, args = make()
+                f = jax.jit(f)
+                jax.block_until_ready(args)
+                start = time.perf_counter()
+                result = jax.block_until_ready(f(*args))
+                seconds = time.perf_counter() - start
+                ready[words[1]] = f, args
+                print(seconds, *map(repr, summary(result)), flush=True)
+            else:
+                f, args = ready[words[1]]
+                calls = int(words[2])
+                start = time.perf_counter()
+                for _ in range(calls):
+                    jax.block_until_ready(f(*args))
+                print((time.perf_counter() - start) / calls, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+//! Our side of the benchmarks: the same programs as in peer.py, on the same inputs.
+
+mod kalman;
+mod mandelbrot;
+mod map_reduce;
+mod ode;
+mod rnn;
+mod scalars;
+
+use tracewell::prelude::*;
+
+/// A program with its inputs: one call.
+pub(super) type Work = Box<dyn FnMut() -> Vec<Array>>;
+
+/// A program that others have as well.
+pub(super) struct Program {
+    pub(super) name: &'static str,
+    /// How far results may be apart, in parts of the largest.
+    pub(super) tolerance: f64,
+    /// Whether it is in peer.c too.
+    pub(super) in_c: bool,
+    make: fn() -> Work,
+}
+
+const fn program(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
+    Program { name, tolerance, in_c: false, make }
+}
+
+/// In the order of the table.
+pub(super) const PROGRAMS: &[Program] = &[
+    // Chaotic, so that the last number says whether every rounding was the same.
+    Program { in_c: true, ..program("fori_scalar_1e6", 0.0, scalars::fori_scalar) },
+    program("while_60_scalars", 1e-5, scalars::while_60),
+    // Points at the edge fall on either side of it, by the rounding of one product.
+    program("mandelbrot_array", 1e-3, mandelbrot::array),
+    program("mandelbrot_vmap", 1e-3, mandelbrot::vmapped),
+    program("rnn_b1", 1e-4, || rnn::forward(1)),
+    program("rnn_b32", 1e-4, || rnn::forward(32)),
+    program("rnn_b1_grad", 1e-3, || rnn::gradient(1)),
+    program("rnn_b32_grad", 1e-3, || rnn::gradient(32)),
+    // The system forgets four digits on the way.
+    program("ode_rk4", 1e-8, ode::forward),
+    program("ode_rk4_grad", 1e-8, ode::gradient),
+    program("kalman", 1e-9, kalman::forward),
+    program("kalman_grad", 1e-9, kalman::gradient),
+];
+
+/// A program by its name, ready to be called.
+pub(super) fn make(name: &str) -> Option<Work> {
+    if name == "map_reduce" {
+        return Some(map_reduce::work());
+    }
+    PROGRAMS.iter().find(|program| program.name == name).map(|program| (program.make)())
+}
+
+/// Numbers between -scale / 2 and scale / 2 that look random, and are the same to the bit in peer.py.
+fn noise(shape: impl Into<Shape>, seed: u64, scale: f64, dtype: DType) -> Array {
+    let shape = shape.into();
+    let hash = |i: u64| (i + seed * 7919) * 2_654_435_761 % (1 << 32);
+    let numbers: Vec<f64> =
+        (0..shape.len() as u64).map(|i| scale * (hash(i) as f64 / 4_294_967_296.0 - 0.5)).collect();
+    Array::from(numbers).convert(dtype).reshape(shape)
+}

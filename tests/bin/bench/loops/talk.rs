@@ -1,0 +1,136 @@
+//! How a side is asked: one line, one answer. The same words are spoken by peer.py and peer.c beside this file.
+//!
+//! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
+//! `time NAME CALLS` answers the seconds of one call, from so many.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+use super::programs::{self, Work};
+use super::summary::summary;
+use crate::Result;
+
+/// How long a batch of calls takes at least.
+const BATCH: f64 = 0.055;
+
+/// A process that measures itself.
+pub(super) struct Member {
+    child: Child,
+    /// Closed first, so that the process ends.
+    questions: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    name: String,
+    /// What the first calls were: there is only one first call of a program.
+    firsts: Vec<(String, First)>,
+}
+
+/// The first call of a program.
+#[derive(Clone, Default)]
+pub(super) struct First {
+    /// Tracing and compilation included.
+    pub(super) seconds: f64,
+    /// What is compared of its result.
+    pub(super) result: Vec<f64>,
+}
+
+impl Member {
+    /// Starts it and waits until it is ready.
+    pub(super) fn start(name: &str, command: &mut Command) -> Result<Member> {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("cannot start {name}: {error}"))?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (questions, answers) = pipes.ok_or_else(|| format!("{name} has no pipes"))?;
+        let answers = BufReader::new(answers);
+        let mut member =
+            Member { child, questions: Some(questions), answers, name: name.to_string(), firsts: vec![] };
+        match member.answer()?.trim() {
+            "ready" => Ok(member),
+            other => Err(format!("{name} said `{other}` instead of `ready`")),
+        }
+    }
+
+    /// Its first call of a program.
+    pub(super) fn first(&mut self, program: &str) -> Result<First> {
+        if let Some((_, first)) = self.firsts.iter().find(|(name, _)| name == program) {
+            return Ok(first.clone());
+        }
+        let mut result = self.ask(&format!("first {program}"))?;
+        let first = First { seconds: result.remove(0), result };
+        self.firsts.push((program.to_string(), first.clone()));
+        Ok(first)
+    }
+
+    /// Seconds of one call, from so many.
+    pub(super) fn time(&mut self, program: &str, calls: usize) -> Result<f64> {
+        Ok(self.ask(&format!("time {program} {calls}"))?[0])
+    }
+
+    /// How many calls make a batch.
+    pub(super) fn calls(&mut self, program: &str) -> Result<usize> {
+        let (mut calls, mut seconds) = (1, self.time(program, 1)?);
+        // A single short call says little: more, until they last.
+        while seconds * (calls as f64) < BATCH / 8.0 {
+            calls *= 8;
+            seconds = self.time(program, calls)?;
+        }
+        Ok((BATCH / seconds).ceil().max(1.0) as usize)
+    }
+
+    fn ask(&mut self, question: &str) -> Result<Vec<f64>> {
+        let pipe = self.questions.as_mut().ok_or("the conversation is over")?;
+        let sent = writeln!(pipe, "{question}").and_then(|()| pipe.flush());
+        sent.map_err(|error| format!("{} does not listen: {error}", self.name))?;
+        let answer = self.answer()?;
+        let numbers: std::result::Result<Vec<f64>, _> = answer.split_whitespace().map(str::parse).collect();
+        let numbers = numbers.ok().filter(|numbers| !numbers.is_empty());
+        numbers.ok_or_else(|| format!("{} answered `{}` to `{question}`", self.name, answer.trim()))
+    }
+
+    fn answer(&mut self) -> Result<String> {
+        let mut line = String::new();
+        match self.answers.read_line(&mut line) {
+            Ok(0) => Err(format!("{} ended", self.name)),
+            Ok(_) => Ok(line),
+            Err(error) => Err(format!("{} cannot be heard: {error}", self.name)),
+        }
+    }
+}
+
+impl Drop for Member {
+    fn drop(&mut self) {
+        drop(self.questions.take());
+        // It has nothing to do any more; how it ends does not matter.
+        let _ = self.child.wait();
+    }
+}
+
+/// Our side: answers until nobody asks.
+pub(crate) fn serve() -> Result {
+    println!("ready");
+    let mut ready: Vec<(String, Work)> = Vec::new();
+    for line in std::io::stdin().lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["first", name] => {
+                let mut work = programs::make(name).ok_or_else(|| format!("there is no program `{name}`"))?;
+                let start = Instant::now();
+                let result = work();
+                let seconds = start.elapsed().as_secs_f64();
+                let numbers = summary(&result).map_err(|error| error.to_string())?;
+                let numbers: Vec<String> = numbers.iter().map(|x| format!("{x:e}")).collect();
+                println!("{seconds:e} {}", numbers.join(" "));
+                ready.retain(|(other, _)| other != name);
+                ready.push((name.to_string(), work));
+            }
+            ["time", name, calls] => {
+                let calls: usize = calls.parse().map_err(|_| format!("`{calls}` is no count"))?;
+                let work = ready.iter_mut().find(|(other, _)| other == name);
+                let (_, work) = work.ok_or_else(|| format!("`{name}` was never run"))?;
+                println!("{:e}", crate::measure::sample(&mut || drop(std::hint::black_box(work())), calls));
+            }
+            _ => return Err(format!("`{line}` is no question")),
+        }
+    }
+    Ok(())
+}
