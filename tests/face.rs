@@ -26,6 +26,8 @@ mod donation;
 mod dynamic;
 #[path = "face/effects.rs"]
 mod effects;
+#[path = "face/effects_in_loops.rs"]
+mod effects_in_loops;
 #[path = "face/elementwise.rs"]
 mod elementwise;
 #[path = "face/errors.rs"]

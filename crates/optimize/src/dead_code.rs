@@ -1,34 +1,36 @@
 //! Equations that no result depends on disappear, unless they have effects. Inputs stay, used or not.
 
-use tracewell_graph::{ArrayType, Atom, Equation, Graph, Var};
+use tracewell_graph::{Equation, Graph, Var};
 
-use crate::control::{needed, trim};
-use crate::rebuild::{Operands, Results, keep, rebuild_some};
+use crate::control::{chosen, needed, trim};
+use crate::rebuild::{keep, rebuild};
 
 /// Removes equations that neither an output nor an effect depends on, and what control flow does for none.
 pub fn dead_code(graph: &Graph) -> Graph {
     let live = needed(graph, &vec![true; graph.outputs.len()]);
     let is_live = |var: &Var| live[var.0 as usize];
-    let wanted = |equation: &Equation| equation.outputs.iter().any(is_live) || equation.prim.has_effect();
-    rebuild_some(graph, wanted, |builder, equation, operands| {
+    let trimmed = |equation: &Equation| {
         let results: Vec<bool> = equation.outputs.iter().map(is_live).collect();
-        let Some(trimmed) = trim(&equation.prim, &results) else {
-            return keep(builder, graph, equation, &operands);
-        };
-        let operands: Operands = operands
-            .into_iter()
-            .zip(trimmed.operands)
-            .filter(|(_, kept)| *kept)
-            .map(|(atom, _)| atom)
-            .collect();
-        let types: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
-        let kept = types.iter().zip(&trimmed.results).filter(|(_, kept)| **kept).map(|(ty, _)| ty.clone());
-        let mut found = builder.push(trimmed.prim, &operands, kept).into_iter();
-        // Nobody reads what stands for the others.
-        let each = types.iter().zip(&trimmed.results);
-        let each = each.map(|(ty, kept)| if *kept { found.next() } else { Some(Atom::fill(ty, 0.0)) });
-        each.collect::<Option<Results>>().expect("one result for each that is kept")
-    })
+        let Some(trimmed) = trim(&equation.prim, &results) else { return equation.clone() };
+        Equation {
+            prim: trimmed.prim,
+            inputs: chosen(&equation.inputs, &trimmed.operands).into(),
+            outputs: chosen(&equation.outputs, &trimmed.results).into(),
+            location: equation.location.clone(),
+        }
+    };
+    let is_wanted =
+        |equation: &&Equation| equation.outputs.iter().any(is_live) || equation.prim.has_effect();
+    let wanted = graph.equations.iter().filter(is_wanted);
+    // Variables that are no longer defined are still numbered, until it is rebuilt.
+    let rest = Graph {
+        name: graph.name.clone(),
+        inputs: graph.inputs.clone(),
+        equations: wanted.map(trimmed).collect(),
+        outputs: graph.outputs.clone(),
+        types: graph.types.clone(),
+    };
+    rebuild(&rest, |builder, equation, operands| keep(builder, &rest, equation, &operands))
 }
 
 #[cfg(test)]
@@ -149,6 +151,27 @@ mod tests {
                 return %1
                 }, size=4, axes=[0], out_axes=[0]] %2
                 return %3, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_only_a_dead_operand_needs_goes() {
+        check(
+            dead_code,
+            "(%0: f32[], %1: f32[4]) -> (f32[])",
+            "%2: f32[4] = exp %1
+             %3: f32[], %4: f32[4] = scan[body=func @b(%0: f32[], %1: f32[]) -> (f32[], f32[]) {
+               %2: f32[] = sin %0
+               return %2, %1
+             }, consts=0, carries=1, length=4, reverse=false, unroll=1] %0, %2
+             return %3",
+            expect![[r#"
+                %2: f32[] = scan[body=func @b(%0: f32[]) -> (f32[]) {
+                %1: f32[] = sin %0
+                return %1
+                }, consts=0, carries=1, length=4, reverse=false, unroll=1] %0
+                return %2
             "#]],
         );
     }

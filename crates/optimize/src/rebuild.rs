@@ -11,15 +11,6 @@ pub(crate) type Results = SmallVec<[Atom; 1]>;
 /// The same graph with each equation replaced by what `each` makes of it.
 pub(crate) fn rebuild(
     graph: &Graph,
-    each: impl FnMut(&mut GraphBuilder, &Equation, Operands) -> Results,
-) -> Graph {
-    rebuild_some(graph, |_| true, each)
-}
-
-/// The same, of the equations that are wanted. No other may depend on one that is not.
-pub(crate) fn rebuild_some(
-    graph: &Graph,
-    wanted: impl Fn(&Equation) -> bool,
     mut each: impl FnMut(&mut GraphBuilder, &Equation, Operands) -> Results,
 ) -> Graph {
     let mut builder = GraphBuilder::new();
@@ -31,7 +22,7 @@ pub(crate) fn rebuild_some(
         Atom::Var(var) => map[var.0 as usize].clone().expect("operands are defined before they are used"),
         Atom::Splat(_) => atom.clone(),
     };
-    for equation in graph.equations.iter().filter(|equation| wanted(equation)) {
+    for equation in &graph.equations {
         let operands: Operands = equation.inputs.iter().map(|a| look(&map, a)).collect();
         builder.at(equation.location.clone());
         let results = each(&mut builder, equation, operands);

@@ -382,6 +382,47 @@ fn few_trips_are_computed_again() {
     assert!(again[2] <= 16 && again[3] <= 2 * 32 && again[4] <= 5 * 256, "{again:?}");
 }
 
+/// A loop that is linear in what it carries has an adjoint itself: `x = c·x + u`, `c = 0.9·c`, `z` the sum of all `x`.
+#[test]
+fn linear_loops_have_adjoints() {
+    let types = || [f64s([]), int(), f64s([]), f64s([]), f64s([])];
+    let mut b = GraphBuilder::new();
+    let [u, i, c, x, z] = inputs(&mut b, types());
+    let i = bind(&mut b, Add {}, &[&i, &Atom::fill(&int(), 1.0)]);
+    let product = bind(&mut b, Mul {}, &[&x, &c]);
+    let next = bind(&mut b, Add {}, &[&product, &u]);
+    let c = bind(&mut b, Mul {}, &[&c, &Atom::fill(&f64s([]), 0.9)]);
+    let z = bind(&mut b, Add {}, &[&z, &x]);
+    let body = Arc::new(b.finish("body", vec![i, c, next, z]));
+    let mut b = GraphBuilder::new();
+    let [limit, i, _, _, _] = inputs(&mut b, [int(), int(), f64s([]), f64s([]), f64s([])]);
+    let less = bind(&mut b, Compare { comparison: Comparison::Lt }, &[&i, &limit]);
+    let cond = Arc::new(b.finish("cond", vec![less]));
+    let looped = While { cond, body, cond_consts: 1, body_consts: 1 };
+    let mut b = GraphBuilder::new();
+    let [limit, c, u, x] = inputs(&mut b, [int(), f64s([]), f64s([]), f64s([])]);
+    let zero = Atom::fill(&f64s([]), 0.0);
+    let results = b.bind(looped, &[limit, u, Atom::fill(&int(), 0.0), c, x, zero]).expect("typed");
+    let graph = b.finish("linear", vec![results[2].clone(), results[3].clone()]);
+    let (adjoint, nonzero) = transpose(&graph, &[false, false, true, true], &[true; 2]).expect("linear");
+    verify(&adjoint).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(nonzero, [true; 2]);
+    let number = |x: f64| Tensor::full(Literal::from_f64(DType::F64, x), Shape::scalar());
+    for trips in [0, 1, 6, 200] {
+        let limit = Tensor::full(Literal::from_i64(DType::I32, trips), Shape::scalar());
+        let known = [limit, number(1.1)];
+        let ([u, x], [v, w]) = ([0.3, -0.8], [0.7, 0.2]);
+        let image = eval(&graph, &[&known[..], &[number(u), number(x)]].concat()).unwrap();
+        let pulled = eval(&adjoint, &[&known[..], &[number(v), number(w)]].concat()).unwrap();
+        let value = |t: &Tensor| t.literal(0).as_f64();
+        let (left, right) =
+            (v * value(&image[0]) + w * value(&image[1]), u * value(&pulled[0]) + x * value(&pulled[1]));
+        assert!((left - right).abs() < 1e-12 * (1.0 + left.abs()), "{trips}: {left}, {right}");
+    }
+    // In a factor and its other factor together it is not linear.
+    assert!(transpose(&graph, &[false, true, true, true], &[true; 2]).is_err());
+}
+
 #[test]
 fn what_the_body_refuses_is_refused() {
     let mut b = GraphBuilder::new();

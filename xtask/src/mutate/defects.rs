@@ -199,14 +199,14 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "equations that nobody needs stay",
         file: "crates/transform/src/extract.rs",
-        text: "if equation.outputs.iter().any(|var| needed[var.0 as usize]) {",
-        with: "if !equation.outputs.is_empty() {",
+        text: "if equation.outputs.iter().any(|var| needed[var.0 as usize]) || keep(equation) {",
+        with: "if !equation.outputs.is_empty() || keep(equation) {",
         test: TRANSFORM,
     },
     Defect {
         breaks: "a checkpoint computes again what it keeps",
         file: "crates/transform/src/checkpoint.rs",
-        text: "if keep(equation) {",
+        text: "if keep(equation) || equation.prim.settled().has_effect() {",
         with: "if !keep(equation) {",
         test: TRANSFORM,
     },

@@ -156,7 +156,7 @@ pub(super) fn refuse_captured(
 }
 
 /// For each output, whether it depends on one of these inputs, as far as equations show.
-pub(super) fn depends(graph: &Graph, inputs: &[crate::graph::Var]) -> Vec<bool> {
+fn depends(graph: &Graph, inputs: &[crate::graph::Var]) -> Vec<bool> {
     let mut varies = vec![false; graph.types.len()];
     inputs.iter().for_each(|var| varies[var.0 as usize] = true);
     let reads = |varies: &[bool], atom: &Atom| atom.var().is_some_and(|var| varies[var.0 as usize]);

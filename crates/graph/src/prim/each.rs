@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use tracewell_array::{DType, Tensor};
+use tracewell_array::Tensor;
 
-use super::custom_jvp::depends;
 use super::nested::{Place, check_operands, chosen, first_half, inline_strictly, spread};
-use super::{Add, DynamicSlice, Mul, Prim, ReduceSum};
+use super::{Prim, ReduceSum, each_examples};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::eval::eval;
@@ -149,22 +148,13 @@ impl Primitive for Each {
     }
 
     fn examples() -> Vec<Example> {
-        let mut all = Vec::new();
-        for dtype in [DType::F32, DType::F64] {
-            for size in [4, 1, 0] {
-                all.push(first_and_last(dtype, size));
-                all.push(shared_work(dtype, size));
-            }
-            all.extend([reduced(dtype), nested(dtype), looked_up(dtype)]);
-        }
-        all.extend([DType::I32, DType::I64].map(|dtype| first_and_last(dtype, 3)));
-        all
+        each_examples::examples()
     }
 }
 
 impl Each {
     /// The derivative as two of these. What the second reads is an operand of the first, a result of it, or the same
-    /// each time and computed once; all else goes along the last axis of a new result.
+    /// each time and computed before; all else goes along the last axis of a new result.
     fn in_two_parts(
         &self,
         cx: &mut Cx<'_>,
@@ -172,71 +162,59 @@ impl Each {
         tangents: Vec<Atom>,
         active: &[bool],
     ) -> Result<Jvp, RuleError> {
-        let Linearized { mut primal, linear, tangents: has_tangent } =
+        let Linearized { primal, linear, tangents: has_tangent } =
             cx.walks().linearize(&self.graph, active)?;
         let count = self.out_axes.len();
-        let shared: Vec<bool> = self.axes.iter().map(|&axis| axis == -1).collect();
-        let mapped: Vec<bool> = shared.iter().map(|shared| !shared).collect();
-        let differs = depends(&primal, &chosen(&primal.inputs, &mapped)).split_off(count);
-        let read = primal.outputs.split_off(count);
-        let is_input = |atom: &Atom| atom.var().is_some_and(|var| primal.inputs.contains(&var));
-        let once: Vec<bool> =
-            read.iter().zip(&differs).map(|(atom, differs)| !differs && !is_input(atom)).collect();
+        let (before, computed) = self.computed_before(cx, &primal, primals)?;
+        let inputs = [primal.inputs.as_slice(), &before].concat();
+        let operands = [primals, &computed].concat();
+        let axes = [self.axes.clone(), vec![-1; before.len()]].concat();
 
-        let part = part_of(&primal, chosen(&primal.inputs, &shared), chosen(&read, &once));
-        let computed_once = inline_strictly(cx, &part, &chosen(primals, &shared))?;
-        primal.outputs.extend(read.into_iter().zip(&once).filter(|(_, once)| !**once).map(|(atom, _)| atom));
-
-        let (primal, places) = first_half(primal, count);
-        let last = primal.output_types().into_iter().skip(count).map(|ty| ty.rank() as i64);
+        let whole = primal.part(primal.name.as_str(), &inputs, &primal.outputs);
+        let (graph, places) = first_half(whole, count);
+        let last = graph.output_types().into_iter().skip(count).map(|ty| ty.rank() as i64);
         let out_axes: Vec<i64> = self.out_axes.iter().copied().chain(last).collect();
-        let first = Each {
-            graph: Arc::new(primal),
-            size: self.size,
-            axes: self.axes.clone(),
-            out_axes: out_axes.clone(),
-        };
-        let mut results = cx.bind_all(first, primals)?;
+        let (size, graph) = (self.size, Arc::new(graph));
+        let first = Each { graph, size, axes: axes.clone(), out_axes: out_axes.clone() };
+        let mut results = cx.bind_all(first, &operands)?;
 
-        let mut places = places.into_iter().map(|place| match place {
-            Place::Operand(i) => (primals[i].clone(), self.axes[i]),
+        let read = places.into_iter().map(|place| match place {
+            Place::Operand(i) => (operands[i].clone(), axes[i]),
             Place::Output(i) => (results[i].clone(), out_axes[i]),
-        });
-        let read = spread(computed_once, &once).into_iter().map(|computed| match computed {
-            Some(atom) => (atom, -1),
-            None => places.next().expect("a place for each value that is not computed once"),
         });
         let (mut operands, mut axes): (Vec<Atom>, Vec<i64>) = read.unzip();
         operands.extend(tangents);
         axes.extend(chosen(&self.axes, active));
-        let second = Each {
-            graph: Arc::new(linear),
-            size: self.size,
-            axes,
-            out_axes: chosen(&self.out_axes, &has_tangent),
-        };
-        let found = cx.bind_all(second, &operands)?;
+        let out_axes = chosen(&self.out_axes, &has_tangent);
+        let found = cx.bind_all(Each { graph: Arc::new(linear), size, axes, out_axes }, &operands)?;
         results.truncate(count);
         Ok(Jvp { primals: results, tangents: spread(found, &has_tangent) })
     }
-}
 
-/// The equations of a graph that some values need, to be inlined. Variables keep their numbers.
-fn part_of(graph: &Graph, inputs: Vec<Var>, outputs: Vec<Atom>) -> Graph {
-    let mut needed = vec![false; graph.types.len()];
-    let need = |needed: &mut [bool], atoms: &[Atom]| {
-        atoms.iter().filter_map(Atom::var).for_each(|var| needed[var.0 as usize] = true);
-    };
-    need(&mut needed, &outputs);
-    let mut equations = Vec::new();
-    for equation in graph.equations.iter().rev() {
-        if equation.outputs.iter().any(|var| needed[var.0 as usize]) {
-            need(&mut needed, &equation.inputs);
-            equations.push(equation.clone());
+    /// What the first half of a derivative passes out although it is the same each time: its variables, and their
+    /// values.
+    fn computed_before(
+        &self,
+        cx: &mut Cx<'_>,
+        primal: &Graph,
+        primals: &[Atom],
+    ) -> Result<(Vec<Var>, Vec<Atom>), RuleError> {
+        let shared: Vec<bool> = self.axes.iter().map(|&axis| axis == -1).collect();
+        let differs = primal.depends_beyond(&shared);
+        let mut before: Vec<Var> = Vec::new();
+        for var in primal.outputs[self.out_axes.len()..].iter().filter_map(Atom::var) {
+            if !differs[var.0 as usize] && !primal.inputs.contains(&var) && !before.contains(&var) {
+                before.push(var);
+            }
         }
+        if before.is_empty() {
+            return Ok((before, Vec::new()));
+        }
+        let outputs: Vec<Atom> = before.iter().map(|&var| var.into()).collect();
+        let once = primal.part(format!("{}_before", primal.name), &chosen(&primal.inputs, &shared), &outputs);
+        let computed = inline_strictly(cx, &once, &chosen(primals, &shared))?;
+        Ok((before, computed))
     }
-    equations.reverse();
-    Graph { name: graph.name.clone(), inputs, equations, outputs, types: graph.types.clone() }
 }
 
 /// Element `i` along an axis, the first or the last.
@@ -273,78 +251,4 @@ pub(super) fn batch_each(
     };
     let atoms: Vec<Atom> = operands.iter().map(|operand| operand.atom.clone()).collect();
     Ok(cx.bind_all(each, &atoms)?.into_iter().map(Batched::yes).collect())
-}
-
-/// An example from a graph written with a builder, its operands and the axes.
-fn example(
-    operands: &[(ArrayType, i64)],
-    size: usize,
-    out_axes: &[i64],
-    write: impl FnOnce(&mut GraphBuilder, &[Atom]) -> Result<Vec<Atom>, TypeError>,
-) -> Example {
-    let mut b = GraphBuilder::new();
-    let element = |(ty, axis): &(ArrayType, i64)| match usize::try_from(*axis) {
-        Ok(axis) => ty.with_shape(ty.shape.remove(axis)),
-        Err(_) => ty.clone(),
-    };
-    let inputs: Vec<Atom> = operands.iter().map(|operand| b.input(element(operand)).into()).collect();
-    let outputs = write(&mut b, &inputs).expect("typed");
-    let (inputs, axes) = operands.iter().cloned().unzip();
-    let graph = Arc::new(b.finish("example", outputs));
-    Example { prim: Each { graph, size, axes, out_axes: out_axes.to_vec() }.into(), inputs }
-}
-
-/// `x·y·x` and `x·y + z`, along the first axis and the last; `z` is the same each time.
-fn first_and_last(dtype: DType, size: usize) -> Example {
-    let operands = [
-        (ArrayType::new(dtype, [size, 3]), 0),
-        (ArrayType::new(dtype, [3, size]), 1),
-        (ArrayType::new(dtype, [3]), -1),
-    ];
-    example(&operands, size, &[0, 1], |b, x| {
-        let product = b.bind1(Mul {}, &x[..2])?;
-        let square = b.bind1(Mul {}, &[product.clone(), x[0].clone()])?;
-        let sum = b.bind1(Add {}, &[product, x[2].clone()])?;
-        Ok(vec![square, sum])
-    })
-}
-
-/// `w·w·x` and `w` itself, for numbers `x` and an array `w` that is the same each time.
-fn shared_work(dtype: DType, size: usize) -> Example {
-    let operands = [(ArrayType::new(dtype, [2]), -1), (ArrayType::new(dtype, [2, size]), 1)];
-    example(&operands, size, &[1, 0], |b, x| {
-        let square = b.bind1(Mul {}, &[x[0].clone(), x[0].clone()])?;
-        let product = b.bind1(Mul {}, &[square, x[1].clone()])?;
-        Ok(vec![product, x[0].clone()])
-    })
-}
-
-/// The sum of `x·w·x`: a reduction for each index.
-fn reduced(dtype: DType) -> Example {
-    let operands = [(ArrayType::new(dtype, [5, 3]), 1), (ArrayType::new(dtype, [5]), -1)];
-    example(&operands, 3, &[0], |b, x| {
-        let product = b.bind1(Mul {}, x)?;
-        let product = b.bind1(Mul {}, &[product, x[0].clone()])?;
-        Ok(vec![b.bind1(ReduceSum { axes: vec![0] }, &[product])?])
-    })
-}
-
-/// `x·x·w` for each number of each row.
-fn nested(dtype: DType) -> Example {
-    let operands = [(ArrayType::new(dtype, [2, 3]), 0), (ArrayType::new(dtype, [2]), 0)];
-    example(&operands, 2, &[1], |b, x| {
-        let ty = ArrayType::new(dtype, [0; 0]);
-        let mut inner = GraphBuilder::new();
-        let [a, w] = [ty.clone(), ty].map(|ty| Atom::Var(inner.input(ty)));
-        let square = inner.bind1(Mul {}, &[a.clone(), a])?;
-        let product = inner.bind1(Mul {}, &[square, w])?;
-        let graph = Arc::new(inner.finish("inner", vec![product]));
-        Ok(b.bind(Each { graph, size: 3, axes: vec![0, -1], out_axes: vec![0] }, x)?.into_vec())
-    })
-}
-
-/// An element of `x` at each of some places.
-fn looked_up(dtype: DType) -> Example {
-    let operands = [(ArrayType::new(dtype, [5]), -1), (ArrayType::new(DType::I32, [4]), 0)];
-    example(&operands, 4, &[0], |b, x| Ok(vec![b.bind1(DynamicSlice { sizes: vec![1] }, x)?]))
 }

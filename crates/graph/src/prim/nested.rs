@@ -197,15 +197,19 @@ pub(super) fn inline_strictly(
     graph: &Graph,
     operands: &[Atom],
 ) -> Result<Vec<Atom>, RuleError> {
-    let mut strict = Vec::with_capacity(operands.len());
-    for (operand, ArrayType { dtype, weak, .. }) in operands.iter().zip(graph.input_types()) {
-        strict.push(match operand {
-            Atom::Splat(splat) => Atom::Splat(Splat { weak, ..splat.clone() }),
-            Atom::Var(_) if cx.ty(operand).weak != weak => cx.bind(Convert { dtype, weak }, &[operand])?,
-            Atom::Var(_) => operand.clone(),
-        });
-    }
+    let operands = operands.iter().zip(graph.input_types());
+    let strict = operands.map(|(operand, ty)| as_weak_as(cx, operand, &ty)).collect::<Result<Vec<_>, _>>()?;
     Ok(cx.inline(graph, &strict))
+}
+
+/// An operand made as weak as a type is.
+pub(super) fn as_weak_as(cx: &mut Cx<'_>, operand: &Atom, ty: &ArrayType) -> Result<Atom, RuleError> {
+    let &ArrayType { dtype, weak, .. } = ty;
+    match operand {
+        Atom::Splat(splat) => Ok(Atom::Splat(Splat { weak, ..splat.clone() })),
+        Atom::Var(_) if cx.ty(operand).weak != weak => cx.bind(Convert { dtype, weak }, &[operand]),
+        Atom::Var(_) => Ok(operand.clone()),
+    }
 }
 
 /// A graph of inputs of these types, and of what a rule makes of them.

@@ -1,19 +1,16 @@
 //! `while[cond=C, body=B, cond_consts=m, body_consts=n] c…, b…, x…`: repeats a graph as long as another holds.
 //!
+//! A carry that the body hands on as it is becomes a constant first: it needs neither tangents nor snapshots of its own.
 //! Forward mode carries tangents beside what is carried. Reverse mode, for which the number of trips is not known
-//! before, is in `while_reverse.rs`; a batch of loops is in `while_batch.rs`.
+//! before, is in `while_reverse.rs`, the adjoint of linear loops in `while_transpose.rs`, and a batch of loops in
+//! `while_batch.rs`.
 
 use std::sync::Arc;
 
-use tracewell_array::{DType, Shape, Tensor};
-use tracewell_kernel::Comparison;
+use tracewell_array::{DType, Tensor};
 
-use super::nested::{built, check_operands, check_types, chosen, parts, spread};
-use super::{
-    Add, And, Broadcast, Compare, DotGeneral, Max, Min, Mul, Not, Prim, Select, Sin, Tanh, while_batch,
-    while_record, while_reverse,
-};
-use crate::builder::GraphBuilder;
+use super::nested::{as_weak_as, built, check_operands, check_types, chosen, parts, spread};
+use super::{while_batch, while_examples, while_record, while_reverse, while_transpose};
 use crate::error::{RuleError, TypeError};
 use crate::eval::eval;
 use crate::graph::{Atom, Graph};
@@ -127,9 +124,73 @@ impl While {
         Ok(Jvp { primals, tangents: spread(tangents, &pushed.carries) })
     }
 
+    /// Which carries the body hands on as they are, and which it does not.
+    fn fixed(&self) -> (Vec<bool>, Vec<bool>) {
+        let carries = self.body.inputs[self.body_consts..].iter();
+        carries.zip(&self.body.outputs).map(|(&var, out)| (*out == var.into(), *out != var.into())).unzip()
+    }
+
+    /// The same loop where carries that stay as they are have become constants, of the condition and of the body.
+    fn hoisted(&self, walks: &dyn Walks, fixed: &[bool], moving: &[bool]) -> Result<While, RuleError> {
+        let (cond_types, const_types, carry_types) = self.types();
+        let (held, rest) = (chosen(&carry_types, fixed), chosen(&carry_types, moving));
+        // The carries in their old order.
+        let merged = |held: &[Atom], rest: &[Atom]| -> Vec<Atom> {
+            let (mut held, mut rest) = (held.iter().cloned(), rest.iter().cloned());
+            fixed.iter().filter_map(|&fixed| if fixed { held.next() } else { rest.next() }).collect()
+        };
+        let cond = built(walks, &self.cond.name, &[&cond_types, &held, &rest], |cx, inputs| {
+            let [consts, held, rest] = parts(inputs, [cond_types.len(), held.len(), rest.len()]);
+            Ok(cx.inline(&self.cond, &[consts, &merged(held, rest)].concat()))
+        })?;
+        let body = built(walks, &self.body.name, &[&const_types, &held, &rest], |cx, inputs| {
+            let [consts, held, rest] = parts(inputs, [const_types.len(), held.len(), rest.len()]);
+            Ok(chosen(&cx.inline(&self.body, &[consts, &merged(held, rest)].concat()), moving))
+        })?;
+        let (cond_consts, body_consts) = (self.cond_consts + held.len(), self.body_consts + held.len());
+        Ok(While { cond, body, cond_consts, body_consts })
+    }
+
     /// The derivative rule, for a reverse mode that keeps `snapshots` of the carries, an even number. The rule itself
     /// chooses by their size.
     pub fn jvp_with_snapshots(
+        &self,
+        cx: &mut Cx<'_>,
+        primals: &[Atom],
+        tangents: &[Option<Atom>],
+        snapshots: usize,
+    ) -> Result<Jvp, RuleError> {
+        let (fixed, moving) = self.fixed();
+        if !fixed.contains(&true) {
+            return self.jvp_of_moving(cx, primals, tangents, snapshots);
+        }
+        let hoisted = self.hoisted(cx.walks(), &fixed, &moving)?;
+        let primals_again = self.rearranged(primals, &fixed, &moving);
+        let tangents_again = self.rearranged(tangents, &fixed, &moving);
+        let moved = hoisted.jvp_of_moving(cx, &primals_again, &tangents_again, snapshots)?;
+        let mut moved = moved.primals.into_iter().zip(moved.tangents);
+        let ((_, _, carries), (_, _, carry_tangents)) = (self.split(primals), self.split(tangents));
+        let mut all = Jvp { primals: Vec::new(), tangents: Vec::new() };
+        for (i, ty) in self.types().2.iter().enumerate() {
+            let moved = if fixed[i] { None } else { moved.next() };
+            let (primal, tangent) = match moved {
+                Some(moved) => moved,
+                None => (as_weak_as(cx, &carries[i], ty)?, carry_tangents[i].clone()),
+            };
+            all.primals.push(primal);
+            all.tangents.push(tangent);
+        }
+        Ok(all)
+    }
+
+    /// The operands as the hoisted loop takes them.
+    fn rearranged<T: Clone>(&self, operands: &[T], fixed: &[bool], moving: &[bool]) -> Vec<T> {
+        let (cond_consts, consts, carries) = self.split(operands);
+        let held = chosen(carries, fixed);
+        [cond_consts, &held, consts, &held, &chosen(carries, moving)].concat()
+    }
+
+    fn jvp_of_moving(
         &self,
         cx: &mut Cx<'_>,
         primals: &[Atom],
@@ -197,18 +258,18 @@ impl Primitive for While {
     /// A loop of the body's derivative; when linearizing, a loop that keeps snapshots and a linear map that has both
     /// directions.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let snapshots = while_record::affordable(&self.types().2);
+        let snapshots = while_record::affordable(&chosen(&self.types().2, &self.fixed().1));
         self.jvp_with_snapshots(cx, primals, tangents, snapshots)
     }
 
-    /// The linear part of a loop's derivative is no loop but a `linear_call`.
+    /// Where the body is linear. (The linear part of a loop's derivative is no loop but a `linear_call`.)
     fn transpose(
         &self,
-        _: &mut Cx<'_>,
-        _: &[Operand],
-        _: &[Option<Atom>],
+        cx: &mut Cx<'_>,
+        operands: &[Operand],
+        cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
-        Err(RuleError::not_linear("while"))
+        while_transpose::transpose(cx, self, operands, cotangents)
     }
 
     fn batch(&self, cx: &mut Cx<'_>, size: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
@@ -219,126 +280,7 @@ impl Primitive for While {
         Ok(Lowering::Control(Control::While(self.clone())))
     }
 
-    /// Loops that end whatever their operands are.
     fn examples() -> Vec<Example> {
-        let of = |dtype| [counted(dtype), halved(dtype), flagged(dtype), passed_on(dtype), product(dtype)];
-        [DType::F32, DType::F64].into_iter().flat_map(of).collect()
+        while_examples::examples()
     }
-}
-
-/// What the examples are built with.
-fn bind(b: &mut GraphBuilder, prim: impl Into<Prim>, inputs: &[&Atom]) -> Atom {
-    let inputs: Vec<Atom> = inputs.iter().map(|&atom| atom.clone()).collect();
-    b.bind1(prim, &inputs).expect("typed")
-}
-
-fn compare(b: &mut GraphBuilder, comparison: Comparison, x: &Atom, y: &Atom) -> Atom {
-    bind(b, Compare { comparison }, &[x, y])
-}
-
-fn example_graph<const N: usize>(
-    types: [&ArrayType; N],
-    outputs: impl FnOnce(&mut GraphBuilder, [Atom; N]) -> Vec<Atom>,
-) -> Arc<Graph> {
-    let mut b = GraphBuilder::new();
-    let inputs = types.map(|ty| Atom::Var(b.input(ty.clone())));
-    let outputs = outputs(&mut b, inputs);
-    Arc::new(b.finish("example", outputs))
-}
-
-/// `0 ≤ i < most`, for an integer that wild operands cannot make run forever.
-fn counting(b: &mut GraphBuilder, i: &Atom, ty: &ArrayType, most: &Atom) -> Atom {
-    let from = compare(b, Comparison::Ge, i, &Atom::fill(ty, 0.0));
-    let below = compare(b, Comparison::Lt, i, most);
-    bind(b, And {}, &[&from, &below])
-}
-
-/// As often as a constant of the condition says: no, nine or eighteen times for 0, 1 and 2. The body has a constant too.
-fn counted(dtype: DType) -> Example {
-    let (int, x) = (ArrayType::new(DType::I32, Shape::scalar()), ArrayType::new(dtype, [3]));
-    let cond = example_graph([&int, &int, &x], |b, [limit, i, _]| {
-        let nine = bind(b, Mul {}, &[&limit, &Atom::fill(&int, 9.0)]);
-        let most = bind(b, Min {}, &[&nine, &Atom::fill(&int, 20.0)]);
-        vec![counting(b, &i, &int, &most)]
-    });
-    let body = example_graph([&x, &int, &x], |b, [w, i, x]| {
-        let i = bind(b, Add {}, &[&i, &Atom::fill(&int, 1.0)]);
-        let sine = bind(b, Sin {}, &[&x]);
-        vec![i, bind(b, Mul {}, &[&sine, &w])]
-    });
-    let prim = While { cond, body, cond_consts: 1, body_consts: 1 }.into();
-    Example { prim, inputs: vec![int.clone(), x.clone(), int, x] }
-}
-
-/// Until a float has fallen below another: how often depends on floats.
-fn halved(dtype: DType) -> Example {
-    let (x, y) = (ArrayType::new(dtype, Shape::scalar()), ArrayType::new(dtype, [2]));
-    let cond = example_graph([&x, &x, &y], |b, [least, x, _]| {
-        let least = bind(b, Max {}, &[&least, &Atom::fill(&ArrayType::new(dtype, Shape::scalar()), 0.03)]);
-        vec![compare(b, Comparison::Gt, &x, &least)]
-    });
-    let body = example_graph([&y, &x, &y], |b, [w, x, y]| {
-        let most = bind(b, Min {}, &[&x, &Atom::fill(&ArrayType::new(dtype, Shape::scalar()), 4.0)]);
-        let half = bind(b, Mul {}, &[&most, &Atom::fill(&ArrayType::new(dtype, Shape::scalar()), 0.5)]);
-        let wide = bind(b, Broadcast { shape: Shape::from([2].as_slice()), axes: vec![] }, &[&x]);
-        let product = bind(b, Mul {}, &[&y, &w]);
-        vec![half, bind(b, Add {}, &[&product, &wide])]
-    });
-    let prim = While { cond, body, cond_consts: 1, body_consts: 1 }.into();
-    Example { prim, inputs: vec![x.clone(), y.clone(), x, y] }
-}
-
-/// Carries of four types, one of them the condition itself; one is always the same, and one has no elements.
-fn flagged(dtype: DType) -> Example {
-    let (flag, int) =
-        (ArrayType::new(DType::Bool, Shape::scalar()), ArrayType::new(DType::U8, Shape::scalar()));
-    let (x, none) = (ArrayType::new(dtype, [2, 2]), ArrayType::new(dtype, [0]));
-    let types = [&flag, &int, &x, &x, &none];
-    let cond = example_graph(types, |_, [flag, ..]| vec![flag]);
-    let body = example_graph(types, |b, [flag, i, x, same, none]| {
-        let i = bind(b, Add {}, &[&i, &Atom::fill(&int, 1.0)]);
-        let low = bind(b, And {}, &[&i, &Atom::fill(&int, 7.0)]);
-        let go_on = compare(b, Comparison::Lt, &low, &Atom::fill(&int, 5.0));
-        let odd = bind(b, And {}, &[&i, &Atom::fill(&int, 1.0)]);
-        let odd = compare(b, Comparison::Ne, &odd, &Atom::fill(&int, 0.0));
-        let even = bind(b, Not {}, &[&odd]);
-        let even = bind(b, And {}, &[&even, &flag]);
-        let even = bind(b, Broadcast { shape: Shape::from([2, 2].as_slice()), axes: vec![] }, &[&even]);
-        let product = bind(b, Mul {}, &[&x, &same]);
-        let sum = bind(b, Add {}, &[&x, &same]);
-        vec![go_on, i, bind(b, Select {}, &[&even, &product, &sum]), same, none]
-    });
-    let prim = While { cond, body, cond_consts: 0, body_consts: 0 }.into();
-    Example { prim, inputs: vec![flag, int, x.clone(), x, none] }
-}
-
-/// A chain: each carry gets a tangent from the one before it, a trip later.
-fn passed_on(dtype: DType) -> Example {
-    let (int, x) = (ArrayType::new(DType::I64, Shape::scalar()), ArrayType::new(dtype, Shape::scalar()));
-    let types = [&int, &x, &x, &x];
-    let cond = example_graph(types, |b, [i, ..]| vec![counting(b, &i, &int, &Atom::fill(&int, 4.0))]);
-    let body = example_graph(types, |b, [i, x, y, z]| {
-        let i = bind(b, Add {}, &[&i, &Atom::fill(&int, 1.0)]);
-        let next = bind(b, Mul {}, &[&z, &y]);
-        vec![i, x.clone(), bind(b, Sin {}, &[&x]), next]
-    });
-    let prim = While { cond, body, cond_consts: 0, body_consts: 0 }.into();
-    Example { prim, inputs: vec![int, x.clone(), x.clone(), x] }
-}
-
-/// A product so large that a batch of these loops is one loop.
-fn product(dtype: DType) -> Example {
-    const SIZE: usize = 32;
-    let (int, x) = (ArrayType::new(DType::I32, Shape::scalar()), ArrayType::new(dtype, [SIZE]));
-    let w = ArrayType::new(dtype, [SIZE, SIZE]);
-    let cond = example_graph([&int, &x], |b, [i, _]| vec![counting(b, &i, &int, &Atom::fill(&int, 3.0))]);
-    let body = example_graph([&w, &int, &x], |b, [w, i, x]| {
-        let i = bind(b, Add {}, &[&i, &Atom::fill(&int, 1.0)]);
-        let dot = DotGeneral { a_contract: vec![1], b_contract: vec![0], a_batch: vec![], b_batch: vec![] };
-        let mixed = bind(b, dot, &[&w, &x]);
-        let small = bind(b, Mul {}, &[&mixed, &Atom::fill(&ArrayType::new(dtype, [SIZE]), 0.125)]);
-        vec![i, bind(b, Tanh {}, &[&small])]
-    });
-    let prim = While { cond, body, cond_consts: 0, body_consts: 1 }.into();
-    Example { prim, inputs: vec![w, int, x] }
 }

@@ -4,15 +4,19 @@
 //! first at each. When there are `K`, every other one is dropped and `s` doubles; so a loop of `n` trips ends with
 //! between `K/2` and `K` snapshots, if it has that many trips, and has copied each carry at most `2·n/s` times.
 //!
-//! The loop becomes three, one inside the other, so that room for `K` snapshots is only touched where it changes:
+//! The loop becomes three, one inside the other, so that the room for snapshots is touched only where it changes:
 //!
 //! ```text
-//! while C(x):                         the stride doubles
-//!   snapshots, s, held = snapshots[0, 2, 4, …], max(2·s, 1), held/2
-//!   while held < K and C(x):          a snapshot is taken
+//! fill
+//! while C(x):
+//!   snapshots, s, held = snapshots[0, 2, 4, …], 2·s, held/2
+//!   fill
+//!
+//! fill:
+//!   while held < K and C(x):
 //!     snapshots[held], held = x, held + 1
 //!     left = s
-//!     while left > 0 and C(x):        a trip
+//!     while left > 0 and C(x):
 //!       x, left = B(x), left - 1
 //!     trips = trips + s - left
 //! ```
@@ -22,8 +26,8 @@ use tracewell_kernel::Comparison;
 
 use super::nested::{built, inline_strictly, parts};
 use super::{
-    Add, And, Compare, Convert, Div, DynamicSlice, DynamicUpdateSlice, Max, Mul, Pad, Prim, Reshape, Slice,
-    Sub, While,
+    Add, And, Compare, Convert, Div, DynamicSlice, DynamicUpdateSlice, Mul, Pad, Prim, Reshape, Slice, Sub,
+    While,
 };
 use crate::error::RuleError;
 use crate::graph::Atom;
@@ -31,7 +35,7 @@ use crate::primitive::Cx;
 use crate::ty::ArrayType;
 
 /// The bytes that snapshots may take, unless the fewest take more.
-const MEMORY: usize = 32 << 20;
+const MEMORY: usize = 8 << 20;
 
 /// How many snapshots are kept, at least and at most.
 const FEWEST: usize = 4;
@@ -46,13 +50,25 @@ pub(super) fn affordable(carries: &[ArrayType]) -> usize {
 /// What a loop that has run leaves for its reverse mode.
 pub(super) struct Record {
     /// How many trips there were.
-    pub(super) trips: Atom,
+    trips: Atom,
     /// How many trips are between two snapshots.
-    pub(super) stride: Atom,
+    stride: Atom,
     /// How many snapshots are held.
-    pub(super) held: Atom,
+    held: Atom,
     /// For each carry, the snapshots.
-    pub(super) snapshots: Vec<Atom>,
+    snapshots: Vec<Atom>,
+}
+
+impl Record {
+    /// All of it, in the order of [`known`].
+    pub(super) fn atoms(self) -> Vec<Atom> {
+        [self.trips, self.stride, self.held].into_iter().chain(self.snapshots).collect()
+    }
+}
+
+/// The types of a record, and then of the body's constants.
+pub(super) fn known(rooms: &[ArrayType], consts: &[ArrayType]) -> Vec<ArrayType> {
+    [&[trips(), trips(), place()], rooms, consts].concat()
 }
 
 /// The type of trips.
@@ -125,11 +141,15 @@ pub(super) fn record(
 ) -> Result<(Vec<Atom>, Record), RuleError> {
     let (cond_consts, consts, carries) = looped.split(primals);
     let rooms = room(&looped.types().2, count);
-    let doubling = doubling(cx, looped, count)?;
-    let numbers = [slot(0), trip(0), trip(0)];
     let empty: Vec<Atom> = rooms.iter().map(|ty| Atom::fill(ty, 0.0)).collect();
-    let operands = [cond_consts, cond_consts, consts, &numbers, &empty, carries].concat();
-    let results = cx.bind_all(doubling, &operands)?;
+    let filling = filling(cx, looped, count)?;
+    let stride = [trip(1)];
+    let numbers = [slot(0), trip(0)];
+    let operands = [cond_consts, &stride, cond_consts, consts, &numbers, &empty, carries].concat();
+    let mut first = cx.bind_all(filling, &operands)?;
+    first.insert(2, trip(1));
+    let doubling = doubling(cx, looped, count)?;
+    let results = cx.bind_all(doubling, &[cond_consts, cond_consts, consts, &first].concat())?;
     let [numbers, snapshots, carries] = parts(&results, [3, rooms.len(), carries.len()]);
     let record = Record {
         held: numbers[0].clone(),
@@ -159,17 +179,16 @@ fn doubling(cx: &Cx<'_>, looped: &While, count: usize) -> Result<While, RuleErro
         let [numbers, snapshots, x] = parts(carried, lengths);
         let [held, trips, stride] = numbers else { unreachable!("three numbers") };
         let half = cx.bind(Div {}, &[held, &slot(2)])?;
-        let twice = cx.bind(Mul {}, &[stride, &trip(2)])?;
-        let stride = cx.bind(Max {}, &[&twice, &trip(1)])?;
+        let stride = cx.bind(Mul {}, &[stride, &trip(2)])?;
         let mut kept = Vec::with_capacity(snapshots.len());
         for all in snapshots {
             kept.push(every_other(cx, all, count)?);
         }
-        let taking = taking(cx, looped, count)?;
+        let filling = filling(cx, looped, count)?;
         let numbers = [half, trips.clone()];
         let stride_only = std::slice::from_ref(&stride);
         let operands = [cond_consts, stride_only, cond_consts, consts, &numbers, &kept, x].concat();
-        let mut results = cx.bind_all(taking, &operands)?;
+        let mut results = cx.bind_all(filling, &operands)?;
         results.insert(2, stride);
         Ok(results)
     })?;
@@ -177,9 +196,9 @@ fn doubling(cx: &Cx<'_>, looped: &While, count: usize) -> Result<While, RuleErro
     Ok(While { cond, body, cond_consts, body_consts })
 }
 
-/// The loop between: from the stride and the constants; carries what is held, the trips, the snapshots and the loop's
+/// The loop that fills the room: from the stride and the constants; carries what is held, the trips, the snapshots and the loop's
 /// own.
-fn taking(cx: &Cx<'_>, looped: &While, count: usize) -> Result<While, RuleError> {
+fn filling(cx: &Cx<'_>, looped: &While, count: usize) -> Result<While, RuleError> {
     let (cond_types, const_types, carry_types) = looped.types();
     let (stride, numbers) = ([trips()], [place(), trips()]);
     let rooms = room(&carry_types, count);
@@ -193,7 +212,7 @@ fn taking(cx: &Cx<'_>, looped: &While, count: usize) -> Result<While, RuleError>
         Ok(vec![cx.bind(And {}, &[&has_room, &goes_on[0]])?])
     })?;
     let inputs: [&[ArrayType]; 6] = [&stride, &cond_types, &const_types, &numbers, &rooms, &carry_types];
-    let body = built(cx.walks(), "taking", &inputs, |cx, inputs| {
+    let body = built(cx.walks(), "filling", &inputs, |cx, inputs| {
         let [stride, cond_consts, consts, carried] =
             parts(inputs, [1, cond_types.len(), const_types.len(), lengths.iter().sum()]);
         let [numbers, snapshots, x] = parts(carried, lengths);

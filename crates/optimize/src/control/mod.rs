@@ -17,7 +17,7 @@ use tracewell_graph::{Atom, Graph, GraphBuilder, Prim, Var};
 use crate::rebuild::Results;
 
 /// Those for which the flag holds.
-fn chosen<T: Clone>(all: &[T], flags: &[bool]) -> Vec<T> {
+pub(crate) fn chosen<T: Clone>(all: &[T], flags: &[bool]) -> Vec<T> {
     all.iter().zip(flags).filter(|(_, flag)| **flag).map(|(item, _)| item.clone()).collect()
 }
 
