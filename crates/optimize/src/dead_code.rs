@@ -19,8 +19,7 @@ pub fn dead_code(graph: &Graph) -> Graph {
             location: equation.location.clone(),
         }
     };
-    let is_wanted =
-        |equation: &&Equation| equation.outputs.iter().any(is_live) || equation.prim.has_effect();
+    let is_wanted = |equation: &&Equation| equation.outputs.iter().any(is_live) || equation.prim.has_effect();
     let wanted = graph.equations.iter().filter(is_wanted);
     // Variables that are no longer defined are still numbered, until it is rebuilt.
     let rest = Graph {
