@@ -194,8 +194,8 @@ def ode_rk4_grad():
 
 
 def filtered():
-    """A point in the plane that drifts; of each step one number is measured."""
-    transition = np.eye(4)
+    """Two places with speeds, each drawn back to zero; of each step one number is measured."""
+    transition = np.diag([0.98, 0.9, 0.95, 0.85])
     transition[0, 2] = transition[1, 3] = 0.1
     sight = np.array([1.0, 0.5, 0.25, 0.0])
 

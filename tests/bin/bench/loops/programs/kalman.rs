@@ -7,10 +7,14 @@ use super::{Work, noise};
 /// Variances: how places and speeds wander, and how wrong measurements are.
 type Noises = [Array; 3];
 
-/// A point in the plane that drifts; what is measured mixes its place and its speed.
+/// Two places with speeds, each drawn back to zero, so that what is not measured is known all the same.
 fn likelihood([place, speed, error]: &Noises, ys: &Array) -> Array {
-    let ft =
-        Array::from([[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.1, 0.0, 1.0, 0.0], [0.0, 0.1, 0.0, 1.0]]);
+    let ft = Array::from([
+        [0.98, 0.0, 0.0, 0.0],
+        [0.0, 0.9, 0.0, 0.0],
+        [0.1, 0.0, 0.95, 0.0],
+        [0.0, 0.1, 0.0, 0.85],
+    ]);
     let f = ft.t();
     let sight = Array::from([1.0, 0.5, 0.25, 0.0]);
     let diagonal = |values: [f64; 4]| Array::eye(4, F64) * Array::from(values);

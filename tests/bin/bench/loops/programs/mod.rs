@@ -41,8 +41,8 @@ pub(super) const PROGRAMS: &[Program] = &[
     // The system forgets four digits on the way.
     program("ode_rk4", 1e-8, ode::forward),
     program("ode_rk4_grad", 1e-8, ode::gradient),
-    program("kalman", 1e-9, kalman::forward),
-    program("kalman_grad", 1e-9, kalman::gradient),
+    program("kalman", 1e-11, kalman::forward),
+    program("kalman_grad", 1e-10, kalman::gradient),
 ];
 
 /// A program by its name, ready to be called.
