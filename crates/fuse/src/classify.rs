@@ -416,16 +416,23 @@ impl Builder<'_> {
         operands: &[Operand],
     ) -> Result<(), FuseError> {
         let (inputs, outputs) = self.types(equation);
+        let mut nodes = Vec::new();
         let given = |(operand, ty): (&Operand, ArrayType)| match operand {
             Operand::Literal(literal) if ty.shape.len() <= SMALL => Given::Literal(*literal, ty.shape.len()),
-            _ => Given::Array(ty),
+            // A run of elements of an array is read where it is.
+            Operand::Node(id) => {
+                let (of, offset) = self.found(*id);
+                nodes.push(of);
+                Given::Array(ty, offset)
+            }
+            Operand::Literal(_) => {
+                nodes.push(self.in_memory(*operand, &ty.shape));
+                Given::Array(ty, 0)
+            }
         };
-        let given: Vec<Given> = operands.iter().zip(inputs.clone()).map(given).collect();
+        let given: Vec<Given> = operands.iter().zip(inputs).map(given).collect();
         let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.fusion)?;
-        let in_memory = given.iter().zip(operands.iter().zip(&inputs));
-        let in_memory = in_memory.filter(|(given, _)| matches!(given, Given::Array(_)));
-        let in_memory = in_memory.map(|(_, (&operand, ty))| self.in_memory(operand, &ty.shape)).collect();
-        let call = self.call(equation, CallKind::Kernel { kernel, cost }, in_memory);
+        let call = self.call(equation, CallKind::Kernel { kernel, cost }, nodes);
         for tensor in constants {
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             let id = self.node(Def::Constant(tensor), dtype, shape, "constant");
@@ -436,6 +443,25 @@ impl Builder<'_> {
             self.flow.calls[call].scratch.push(id);
         }
         Ok(())
+    }
+
+    /// The array in which a node's elements lie one after the other, and from where on.
+    fn found(&self, mut id: Id) -> (Id, i64) {
+        let mut offset = 0;
+        while let Def::View { axes, from, of } = &self.flow.nodes[id].def {
+            let is_same = |(axis, view): (usize, &AxisView)| view.axis == Some(axis) && view.step == 1;
+            let is_whole = |axis: usize| from.size(axis) == self.flow.nodes[id].shape.size(axis);
+            let runs = self.flow.nodes[id].shape.rank() == from.rank()
+                && axes.iter().enumerate().all(is_same)
+                && (1..from.rank()).all(is_whole);
+            if !runs {
+                break;
+            }
+            offset +=
+                axes.first().map_or(0, |view| view.start) * from.strides().first().map_or(0, |&s| s as i64);
+            id = *of;
+        }
+        (id, offset)
     }
 
     /// Nodes that hold the operands of an equation.

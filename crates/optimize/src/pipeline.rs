@@ -12,7 +12,7 @@ use crate::{
 /// Inlining comes first, so that all others see the equations that are computed. What is dead goes early,
 /// because it would cost time; what is equal is found before simplification, so that rules about equal operands
 /// apply, and after it, because simplified equations are equal more often. What a loop need not compute is moved out
-/// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements last.
+/// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements after that.
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "inline", run: |graph| outside_in(graph, inline) },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
@@ -25,7 +25,8 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "disappear", run: |graph| outside_in(graph, disappear) },
     Pass { name: "invariant", run: |graph| inside_out(graph, invariant) },
     Pass { name: "products", run: |graph| inside_out(graph, products) },
+    Pass { name: "exchange", run: |graph| outside_in(graph, exchange) },
+    Pass { name: "specialize", run: |graph| outside_in(graph, specialize) },
     Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
-    Pass { name: "exchange", run: |graph| outside_in(graph, exchange) },
 ];

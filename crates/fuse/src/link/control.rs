@@ -43,7 +43,10 @@ pub(crate) fn write(
 ) -> (Kernel, Vec<Tensor>, u32) {
     let mut b = KernelBuilder::new();
     let array = |given: &Given| match given {
-        Given::Array(ty) => Some(Place::whole(b.param(ty.dtype, false), ty.dtype, ty.shape.len())),
+        Given::Array(ty, offset) => {
+            let whole = Place::whole(b.param(ty.dtype, false), ty.dtype, ty.shape.len());
+            Some(Place { offset: *offset, ..whole })
+        }
         Given::Literal(..) => None,
     };
     let arrays: Vec<Option<Place>> = inputs.iter().map(array).collect();
@@ -66,7 +69,7 @@ pub(crate) fn write(
     let operand = |(array, given): (Option<Place>, &Given)| match (array, given) {
         (Some(place), _) => Input::Array(place),
         (None, Given::Literal(literal, len)) => Input::Literal(*literal, *len),
-        (None, Given::Array(_)) => unreachable!("arrays have places"),
+        (None, Given::Array(..)) => unreachable!("arrays have places"),
     };
     let operands: Vec<Input> = arrays.into_iter().zip(inputs).map(operand).collect();
     let cost = match control {

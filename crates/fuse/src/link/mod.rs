@@ -36,8 +36,8 @@ pub(crate) struct Linked {
 
 /// An operand of control flow.
 pub(crate) enum Given {
-    /// An array in memory.
-    Array(ArrayType),
+    /// An array in memory, from an element of a buffer on.
+    Array(ArrayType, i64),
     /// A small array filled with one literal: no parameter.
     Literal(Literal, usize),
 }
