@@ -6,12 +6,11 @@
 
 use std::mem::MaybeUninit;
 
-/// Elements of the result that are computed side by side where columns are walked: as many as registers hold.
+/// Bytes of the result that are computed side by side where columns are walked: as many as registers hold.
 const SIDE_BY_SIDE: usize = 256;
-/// Sums side by side where rows are walked, in bytes of one row.
-const LANES: usize = 16;
-/// Rows walked at once.
-const ROWS: usize = 4;
+/// Bytes of a row that are added side by side where rows are walked: several registers, so that one sum need not wait
+/// for the last.
+const LANES: usize = 128;
 
 /// A float with the two ways to multiply and add.
 pub(crate) trait Real: Copy {
@@ -92,11 +91,12 @@ fn walk<T: Real>(
             (start, rest) = (start + now, later);
         }
     } else {
-        let mut start = 0;
-        for rows in out.chunks_mut(ROWS) {
-            let sums = sums(matrix, start, rows.len(), vector, multiply_add);
-            rows.iter_mut().zip(sums).for_each(|(place, sum)| _ = place.write(sum));
-            start += rows.len();
+        for (i, place) in out.iter_mut().enumerate() {
+            let row = &matrix.elements[i * matrix.along..][..vector.len()];
+            place.write(match size_of::<T>() {
+                4 => sum::<T, { LANES / 4 }>(row, vector, multiply_add),
+                _ => sum::<T, { LANES / 8 }>(row, vector, multiply_add),
+            });
         }
     }
 }
@@ -123,43 +123,25 @@ fn columns<'o, T: Real, const N: usize>(
     (N, later)
 }
 
-/// The sums of up to [`ROWS`] rows, each in lanes that are added up in the end, then the elements after the last lane.
+/// The sum of a row: in lanes that are added up in the end, then the elements after the last lane.
 #[inline(always)]
-fn sums<T: Real>(
-    matrix: Matrix<'_, T>,
-    start: usize,
-    count: usize,
-    vector: &[T],
-    multiply_add: impl Fn(T, T, T) -> T,
-) -> [T; ROWS] {
-    let k = vector.len();
-    // Rows that are not wanted are the first once more.
-    let rows: [&[T]; ROWS] = std::array::from_fn(|r| {
-        let from = (start + if r < count { r } else { 0 }) * matrix.along;
-        &matrix.elements[from..from + k]
-    });
-    let mut lanes = [[T::ZERO; LANES]; ROWS];
-    let whole = k - k % LANES;
-    for p in (0..whole).step_by(LANES) {
-        let x = &vector[p..p + LANES];
-        for (lanes, row) in lanes.iter_mut().zip(rows) {
-            let row = &row[p..p + LANES];
-            for l in 0..LANES {
-                lanes[l] = multiply_add(row[l], x[l], lanes[l]);
-            }
+fn sum<T: Real, const N: usize>(row: &[T], vector: &[T], multiply_add: impl Fn(T, T, T) -> T) -> T {
+    let mut lanes = [T::ZERO; N];
+    let ((rows, row_rest), (xs, x_rest)) = (row.as_chunks::<N>(), vector.as_chunks::<N>());
+    for (row, x) in rows.iter().zip(xs) {
+        for l in 0..N {
+            lanes[l] = multiply_add(row[l], x[l], lanes[l]);
         }
     }
-    std::array::from_fn(|r| {
-        let mut width = LANES / 2;
-        while width > 0 {
-            for l in 0..width {
-                lanes[r][l] = lanes[r][l].add(lanes[r][l + width]);
-            }
-            width /= 2;
+    let mut width = N / 2;
+    while width > 0 {
+        for l in 0..width {
+            lanes[l] = lanes[l].add(lanes[l + width]);
         }
-        let rest = rows[r][whole..].iter().zip(&vector[whole..]);
-        rest.fold(lanes[r][0], |sum, (&element, &x)| multiply_add(element, x, sum))
-    })
+        width /= 2;
+    }
+    let rest = row_rest.iter().zip(x_rest);
+    rest.fold(lanes[0], |sum, (&element, &x)| multiply_add(element, x, sum))
 }
 
 #[cfg(test)]
