@@ -3,6 +3,8 @@
 //!
 //! Deliberately absent: anything about buffers with computed indices. They stay memory.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal};
@@ -79,7 +81,7 @@ fn fixed(index: &Index) -> Option<usize> {
 /// How buffers are used.
 #[derive(Default)]
 struct Uses {
-    counts: FxHashMap<BufferId, usize>,
+    counts: BTreeMap<BufferId, usize>,
     stored: FxHashSet<BufferId>,
     /// What a region stores out of which nothing is handed, and how often the region uses it.
     private: Vec<(BufferId, usize)>,
