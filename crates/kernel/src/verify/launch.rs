@@ -362,6 +362,11 @@ impl<'a> Checker<'a> {
                 (*low, *high) = (0, 0);
             }
         }
+        if let Some(stride) = distance
+            && keeps_apart(constant, stride, this.extent, terms.keys().copied())
+        {
+            return Some(true);
+        }
         let mut terms: Vec<Term> =
             terms.into_iter().map(|(stride, range)| Term { stride, range, distance: false }).collect();
         if let Some(stride) = distance {
@@ -384,6 +389,17 @@ struct Term {
     stride: i128,
     range: Range,
     distance: bool,
+}
+
+/// Whether two iterations less than `extent` apart, which are `stride` apart each, never differ by a sum of multiples
+/// of these strides and a constant: such sums are all multiples of what the strides have in common.
+fn keeps_apart(constant: i128, stride: i128, extent: i128, strides: impl Iterator<Item = i128>) -> bool {
+    let common = strides.fold(0, gcd);
+    common > 0 && constant % common == 0 && common / gcd(common, stride) >= extent
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
 
 /// Whether `constant + Σ terms = 0` may have a solution: `false` is a proof that there is none.
