@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tests::generate::{self, Options};
 use tracewell_array::DType;
 use tracewell_graph::text::{NoCustom, read, read_unchecked, write, write_with_locations};
-use tracewell_graph::{Graph, ParamValue, Prim, Var, eval, verify};
+use tracewell_graph::{Graph, Prim, Var, eval, verify};
 
 const GRAPHS: u64 = 500;
 
@@ -43,9 +43,7 @@ fn count(graph: &Graph, prims: &mut BTreeMap<String, usize>) -> usize {
         equations += 1;
         *prims.entry(equation.prim.name().to_owned()).or_default() += 1;
         equation.prim.rules().each_param(&mut |_, value| {
-            if let ParamValue::Graph(inner) = value {
-                equations += count(&inner, prims);
-            }
+            equations += value.graphs().iter().map(|inner| count(inner, prims)).sum::<usize>();
         });
     }
     equations
@@ -77,6 +75,56 @@ fn random_graphs_are_varied() {
     assert_eq!(dtypes, DType::ALL.iter().copied().collect());
     assert_eq!(ranks, (0..=4).collect());
     assert!(axes.contains(&0) && axes.contains(&1), "{axes:?}");
+}
+
+/// The pairs of control flow of which one is directly in the other, counted where both have grown bodies, and how deep
+/// it goes.
+fn nesting(graph: &Graph, around: Option<&str>, pairs: &mut BTreeMap<(String, String), usize>) -> usize {
+    let mut deepest = 0;
+    for equation in &graph.equations {
+        let name = equation.prim.name();
+        equation.prim.rules().each_param(&mut |_, value| {
+            for (i, body) in value.graphs().iter().enumerate() {
+                if !generate::BODIES.contains(&body.name.as_str()) {
+                    continue;
+                }
+                if let Some(around) = around.filter(|_| i == 0) {
+                    *pairs.entry((around.to_owned(), name.to_owned())).or_default() += 1;
+                }
+                deepest = deepest.max(1 + nesting(body, Some(name), pairs));
+            }
+        });
+    }
+    deepest
+}
+
+/// Loops in loops, branches in loops, and so on, three deep.
+#[test]
+fn control_flow_nests_in_every_way() {
+    let (mut pairs, mut deepest) = (BTreeMap::new(), 0);
+    let mut scans = BTreeSet::new();
+    for seed in 0..GRAPHS {
+        let (graph, _) = generate::graph(seed, 20);
+        deepest = deepest.max(nesting(&graph, None, &mut pairs));
+        for equation in &graph.equations {
+            if let Prim::Scan(scan) = &equation.prim {
+                scans.insert((scan.length, scan.reverse, scan.unroll > 1));
+            }
+        }
+    }
+    let kinds = ["scan", "while", "switch", "each"];
+    for around in kinds {
+        for inside in kinds {
+            let count = pairs.get(&(around.to_owned(), inside.to_owned())).copied().unwrap_or(0);
+            assert!(count >= 5, "`{inside}` in `{around}` {count} times: {pairs:?}");
+        }
+    }
+    assert_eq!(deepest, 3);
+    let lengths: BTreeSet<usize> = scans.iter().map(|(length, _, _)| *length).collect();
+    assert!((0..6).all(|length| lengths.contains(&length)), "{lengths:?}");
+    let ways: BTreeSet<(bool, bool)> =
+        scans.iter().map(|(_, reverse, unrolled)| (*reverse, *unrolled)).collect();
+    assert_eq!(ways.len(), 4);
 }
 
 /// Graphs are grown around their inputs: there, most results are numbers.
@@ -123,7 +171,7 @@ fn shrinking_leaves_what_matters() {
     };
     let mut shrunk = 0;
     for seed in 0..10 {
-        for name in ["dot_general", "reduce_max", "compare", "call"] {
+        for name in ["dot_general", "reduce_max", "compare", "call", "scan", "while", "switch", "each"] {
             let (graph, _) = generate::graph(seed, 20);
             if !uses(&graph, name) {
                 continue;
@@ -147,9 +195,9 @@ fn shrinking_leaves_what_matters() {
 fn shrinking_goes_into_calls() {
     let inside = |graph: &Graph| {
         let mut found = false;
-        for equation in &graph.equations {
+        for equation in graph.equations.iter().filter(|equation| equation.prim.name() == "call") {
             equation.prim.rules().each_param(&mut |_, value| {
-                if let ParamValue::Graph(inner) = value {
+                for inner in value.graphs() {
                     let is_read = |var: &Var| {
                         let readers = inner.equations.iter().flat_map(|equation| &equation.inputs);
                         readers.chain(&inner.outputs).any(|atom| atom.var() == Some(*var))

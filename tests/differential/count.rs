@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tracewell_array::DType;
-use tracewell_graph::{Example, Graph, ParamValue};
+use tracewell_graph::{Example, Graph};
 
 use crate::laws::dtype;
 
@@ -16,9 +16,7 @@ pub fn uses(graph: &Graph) -> Vec<(String, DType)> {
         all.push((equation.prim.name().to_owned(), dtype(&example)));
         let mut nested: Vec<Arc<Graph>> = Vec::new();
         equation.prim.rules().each_param(&mut |_, value| {
-            if let ParamValue::Graph(inner) = value {
-                nested.push(inner);
-            }
+            nested.extend_from_slice(value.graphs());
         });
         all.extend(nested.iter().flat_map(|inner| uses(inner)));
     }

@@ -68,17 +68,21 @@ fn wide_prim(prim: &Prim) -> Option<Prim> {
     }
     let mut params: Vec<(String, ParamValue)> = Vec::new();
     let mut whole = true;
+    let mut wide_graph = |graph: Arc<Graph>| match widen(&graph) {
+        Some(wide) => Arc::new(wide),
+        None => {
+            whole = false;
+            graph
+        }
+    };
     prim.rules().each_param(&mut |name, value| {
         let wide = match value {
             ParamValue::DType(dtype) => ParamValue::DType(wider(dtype)),
             ParamValue::Tensor(tensor) => ParamValue::Tensor(widened(&tensor)),
-            ParamValue::Graph(graph) => match widen(&graph) {
-                Some(wide) => ParamValue::Graph(Arc::new(wide)),
-                None => {
-                    whole = false;
-                    ParamValue::Graph(graph)
-                }
-            },
+            ParamValue::Graph(graph) => ParamValue::Graph(wide_graph(graph)),
+            ParamValue::Graphs(graphs) => {
+                ParamValue::Graphs(graphs.into_iter().map(&mut wide_graph).collect())
+            }
             other => other,
         };
         params.push((name.to_owned(), wide));

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use tracewell_array::{DType, Tensor};
-use tracewell_graph::{Atom, Graph, ParamValue};
+use tracewell_graph::{Atom, Graph};
 
 /// Whether the results of a graph are those expected; the error says which element is not.
 ///
@@ -54,9 +54,7 @@ fn tolerances(graph: &Graph) -> Vec<f64> {
         let coarsest = operands.fold(0.0, f64::max);
         let mut nested: Vec<Arc<Graph>> = Vec::new();
         equation.prim.rules().each_param(&mut |_, value| {
-            if let ParamValue::Graph(graph) = value {
-                nested.push(graph);
-            }
+            nested.extend_from_slice(value.graphs());
         });
         let inside = nested.iter().flat_map(|graph| tolerances(graph)).fold(0.0, f64::max);
         for &var in &equation.outputs {

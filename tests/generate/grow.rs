@@ -41,6 +41,8 @@ pub(super) struct Growth<'r> {
     pub(super) graphs: Vec<Arc<Graph>>,
     /// Uses that must still come.
     pub(super) owed: Vec<usize>,
+    /// In a body of control flow, its inputs.
+    pub(super) inputs_now: Vec<Value>,
 }
 
 impl<'r> Growth<'r> {
@@ -54,11 +56,25 @@ impl<'r> Growth<'r> {
             inputs: Vec::new(),
             graphs: Vec::new(),
             owed: Vec::new(),
+            inputs_now: Vec::new(),
         }
     }
 
     /// Adds equations until there are enough; gives the graph and the values of its outputs.
     pub(super) fn grow(&mut self, name: String) -> (Graph, Vec<Value>) {
+        self.fill();
+        let outputs = self.outputs();
+        (self.finish(name, &outputs), outputs)
+    }
+
+    /// The graph of all equations so far.
+    pub(super) fn finish(&mut self, name: String, outputs: &[Value]) -> Graph {
+        let builder = std::mem::take(&mut self.builder);
+        builder.finish(name, outputs.iter().map(|value| value.atom.clone()).collect())
+    }
+
+    /// Adds equations until there are enough.
+    pub(super) fn fill(&mut self) {
         // Many steps are refused: they would leave the arrays too large, or nothing but NaN in them.
         for _ in 0..self.options.size * 8 {
             if self.builder.equations().len() >= self.options.size {
@@ -74,9 +90,6 @@ impl<'r> Growth<'r> {
             self.locate();
             let _ = self.pay(cell);
         }
-        let outputs = self.outputs();
-        let builder = std::mem::take(&mut self.builder);
-        (builder.finish(name, outputs.iter().map(|value| value.atom.clone()).collect()), outputs)
     }
 
     /// What follows comes from some line, or from none.
@@ -115,9 +128,15 @@ impl<'r> Growth<'r> {
 
     /// One step in a random direction; `None` if it led nowhere.
     fn step(&mut self) -> Option<()> {
+        // Bodies are small: without this, few loops would have a loop in them.
+        if self.depth > 0 && self.rng.percent(20) {
+            return self.control();
+        }
         match self.rng.below(100) {
-            0..46 => self.elementwise(),
-            46..54 => self.example(),
+            0..38 => self.elementwise(),
+            38..44 => self.control(),
+            44..47 => self.window(),
+            47..54 => self.example(),
             54..63 => self.along_axes(),
             63..67 => self.reshape(),
             67..72 => self.broadcast(),

@@ -1,13 +1,16 @@
 //! Random well-typed graphs with inputs to run them on: food for differential tests, round trips and fuzzing.
 //!
 //! [`graph()`] grows a graph of all built-in primitives and element types; what it knows of them it takes from
-//! their examples, so that a new primitive takes part as soon as it exists. [`agree()`] compares the results of
+//! their examples, so that a new primitive takes part as soon as it exists; loops and branches are grown around
+//! random bodies besides. [`agree()`] compares the results of
 //! two ways to run such a graph, and [`shrink()`] makes one that fails small.
 //!
 //! A seed means the same graph in every run and on every machine, until a primitive or an example is added.
 
 mod agree;
+mod control;
 mod grow;
+mod once;
 mod operands;
 mod owed;
 mod rng;
@@ -15,9 +18,11 @@ mod rough;
 mod shrink;
 mod steady;
 mod steps;
+mod turns;
 mod values;
 
 pub use agree::agree;
+pub use control::BODIES;
 pub use rough::eval_roughly;
 pub use shrink::shrink;
 

@@ -5,6 +5,7 @@ use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 use tracewell_kernel::{Combine, scalar};
 
 use super::Rng;
+use super::turns::{Runs, element, run, stacked};
 
 /// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
 /// order, rounded at each step, as the noise says.
@@ -25,11 +26,37 @@ fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     graph.outputs.iter().map(|atom| value(&values, atom)).collect()
 }
 
+/// Loops and branches of which every turn is rounded.
+struct Roughly<'r>(&'r mut Rng);
+
+impl Runs for Roughly<'_> {
+    type Value = Tensor;
+
+    fn graph(&mut self, graph: &Graph, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
+        Some(roughly(graph, inputs, self.0))
+    }
+
+    fn number(&self, value: &Tensor) -> i64 {
+        value.literal(0).as_i64()
+    }
+
+    fn element(&self, value: &Tensor, axis: usize, i: usize) -> Tensor {
+        element(value, axis, i)
+    }
+
+    fn stacked(&self, like: &Tensor, elements: &[Tensor], axis: usize) -> Tensor {
+        stacked(like, &elements.iter().collect::<Vec<_>>(), axis)
+    }
+}
+
 fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
     let results = prim.rules().eval(operands).expect("well-typed");
     match prim.rules().lower(&types(operands), &types(&results)) {
         Ok(Lowering::Graph(inner)) => roughly(&inner, operands, rng),
+        Ok(Lowering::Control(control)) => {
+            run(&mut Roughly(rng), &control, operands).expect("graphs always run")
+        }
         Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => {
             results
         }

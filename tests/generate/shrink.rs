@@ -1,11 +1,14 @@
 //! Making a graph that fails small, so that it can be read.
 //!
 //! Greedy: of all graphs that are one edit simpler, the first that still fails takes the place of the last,
-//! until none does. Every edit removes an equation, an output or an input, so it ends.
+//! until none does. Every edit removes an equation, an output or an input, or puts a graph in the place of what runs
+//! it, so it ends.
 
 use std::sync::Arc;
 
-use tracewell_graph::{Atom, Equation, Graph, GraphBuilder, Lowering, ParamValue, Prim, Var};
+use tracewell_graph::{Atom, Equation, Graph, GraphBuilder, Lowering, ParamValue, Prim, Var, verify};
+
+use super::once::{applied_once, may_change};
 
 /// What becomes of one equation.
 enum Edit {
@@ -54,26 +57,25 @@ fn candidates(graph: &Graph) -> impl Iterator<Item = Graph> {
         // What a call computed in vain may be what matters; it can be swept in the next round.
         if matches!(edit, Edit::Inline(_)) { edited } else { sweep(&edited, false) }
     });
+    // Weak numbers that meet in another place may not be well-typed there.
+    let edited = edited.filter(|edited| verify(edited).is_ok());
     let fewer_inputs = graph.inputs.iter().map(|&input| sweep(&without_input(graph, input), false));
     prefixes.chain(one_output).chain(fewer_outputs).chain(dead).chain(edited).chain(fewer_inputs)
 }
 
 /// Equations, also nested ones, then outputs, then inputs.
 fn size(graph: &Graph) -> (usize, usize, usize) {
-    let nested = |equation: &Equation| nested(&equation.prim).map_or(0, |inner| size(&inner).0);
-    let equations = graph.equations.iter().map(|equation| 1 + nested(equation)).sum();
+    let inside =
+        |equation: &Equation| nested(&equation.prim).iter().map(|inner| size(inner).0).sum::<usize>();
+    let equations = graph.equations.iter().map(|equation| 1 + inside(equation)).sum();
     (equations, graph.outputs.len(), graph.inputs.len())
 }
 
-/// The first graph among a primitive's parameters.
-fn nested(prim: &Prim) -> Option<Arc<Graph>> {
-    let mut first = None;
-    prim.rules().each_param(&mut |_, value| {
-        if let ParamValue::Graph(graph) = value {
-            first.get_or_insert(graph);
-        }
-    });
-    first
+/// The graphs among a primitive's parameters.
+fn nested(prim: &Prim) -> Vec<Arc<Graph>> {
+    let mut all = Vec::new();
+    prim.rules().each_param(&mut |_, value| all.extend_from_slice(value.graphs()));
+    all
 }
 
 /// All that can be done with one equation.
@@ -89,36 +91,44 @@ fn edits(graph: &Graph, number: usize) -> impl Iterator<Item = Edit> {
     let outputs: Vec<Atom> = equation.outputs.iter().copied().map(Atom::from).collect();
     let inline = match equation.prim.rules().lower(&types(&equation.inputs), &types(&outputs)) {
         // A graph that expands to itself would never end.
-        Ok(Lowering::Graph(inner)) if nested(&equation.prim).is_some() => Some(Edit::Inline(inner)),
-        _ => None,
+        Ok(Lowering::Graph(inner)) if !nested(&equation.prim).is_empty() => vec![inner],
+        Ok(Lowering::Control(control)) => applied_once(&control, &types(&equation.inputs)),
+        _ => Vec::new(),
     };
+    let inline = inline.into_iter().map(Edit::Inline);
     let inner = simpler_inside(&equation.prim).into_iter().map(Edit::Replace);
     [Edit::Inputs, Edit::Ones].into_iter().chain(operands).chain(inline).chain(inner)
 }
 
-/// The primitive with one equation fewer in the graph it nests, whose inputs and outputs stay.
+/// The primitive with one equation fewer in one of the graphs it nests, whose inputs and outputs stay.
 fn simpler_inside(prim: &Prim) -> Vec<Prim> {
-    let Some(inner) = nested(prim) else { return Vec::new() };
-    let simpler = (0..inner.equations.len()).rev().flat_map(|i| {
-        let edits = edits(&inner, i).filter(|edit| !matches!(edit, Edit::Inputs));
-        edits.map(|edit| sweep(&apply(&inner, i, &edit), true)).collect::<Vec<Graph>>()
-    });
-    let rebuilt = simpler.filter_map(|simpler| {
-        let mut simpler = Some(Arc::new(simpler));
-        let mut params = Vec::new();
-        prim.rules().each_param(&mut |name, value| {
-            let value = match (value, simpler.take()) {
-                (ParamValue::Graph(_), Some(simpler)) => ParamValue::Graph(simpler),
-                (value, still) => {
-                    simpler = still;
-                    value
-                }
-            };
-            params.push((name.to_owned(), value));
+    let graphs = nested(prim);
+    let simpler = graphs.iter().enumerate().flat_map(|(number, inner)| {
+        let may_change = may_change(prim, number, inner);
+        let equations = (0..inner.equations.len()).rev().filter(move |&i| may_change[i]);
+        let edited = equations.flat_map(|i| {
+            let edits = edits(inner, i).filter(|edit| !matches!(edit, Edit::Inputs));
+            edits.map(|edit| sweep(&apply(inner, i, &edit), true)).collect::<Vec<Graph>>()
         });
-        Prim::from_params(prim.name(), &params)
+        edited.map(move |simpler| (number, simpler))
     });
-    rebuilt.collect()
+    simpler.filter_map(|(number, simpler)| with_graph(prim, number, &Arc::new(simpler))).collect()
+}
+
+/// The primitive with another graph for the one of this number.
+fn with_graph(prim: &Prim, number: usize, other: &Arc<Graph>) -> Option<Prim> {
+    let mut next = 0..;
+    let mut place = |graph: Arc<Graph>| if next.next() == Some(number) { other.clone() } else { graph };
+    let mut params = Vec::new();
+    prim.rules().each_param(&mut |name, value| {
+        let value = match value {
+            ParamValue::Graph(graph) => ParamValue::Graph(place(graph)),
+            ParamValue::Graphs(graphs) => ParamValue::Graphs(graphs.into_iter().map(&mut place).collect()),
+            value => value,
+        };
+        params.push((name.to_owned(), value));
+    });
+    Prim::from_params(prim.name(), &params)
 }
 
 fn with_outputs(graph: &Graph, keep: impl Fn(usize) -> bool) -> Graph {

@@ -9,6 +9,7 @@ use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 
 use super::agree::{difference, tolerance};
 use super::rng::Rng;
+use super::turns::{Runs, element, run, stacked};
 
 /// How much closer shadows must be than results have to be: they are few samples of many possible roundings.
 const MARGIN: f64 = 16.0;
@@ -29,6 +30,50 @@ impl Known {
     pub(super) fn exact(tensor: Tensor) -> Known {
         Known { shadows: vec![tensor.clone(); SHADOWS], tolerance: tolerance(tensor.dtype()), tensor }
     }
+
+    /// Element `i` along an axis.
+    pub(super) fn element(&self, axis: usize, i: usize) -> Known {
+        Known {
+            tensor: element(&self.tensor, axis, i),
+            shadows: self.shadows.iter().map(|shadow| element(shadow, axis, i)).collect(),
+            tolerance: self.tolerance,
+        }
+    }
+}
+
+/// Values and shadows in loops and branches: each turn is rounded.
+struct Steadily<'r> {
+    rng: &'r mut Rng,
+    extreme: bool,
+}
+
+impl Runs for Steadily<'_> {
+    type Value = Known;
+
+    fn graph(&mut self, graph: &Graph, inputs: &[Known]) -> Option<Vec<Known>> {
+        apply_graph(self.rng, graph, &inputs.iter().collect::<Vec<_>>(), self.extreme)
+    }
+
+    /// That of all shadows too: they agree exactly about what is not a float.
+    fn number(&self, value: &Known) -> i64 {
+        value.tensor.literal(0).as_i64()
+    }
+
+    fn element(&self, value: &Known, axis: usize, i: usize) -> Known {
+        value.element(axis, i)
+    }
+
+    fn stacked(&self, like: &Tensor, elements: &[Known], axis: usize) -> Known {
+        let stack = |pick: &dyn Fn(&Known) -> &Tensor| {
+            let elements: Vec<&Tensor> = elements.iter().map(pick).collect();
+            stacked(like, &elements, axis)
+        };
+        Known {
+            tensor: stack(&|known| &known.tensor),
+            shadows: (0..SHADOWS).map(|i| stack(&|known| &known.shadows[i])).collect(),
+            tolerance: elements.iter().map(|known| known.tolerance).fold(tolerance(like.dtype()), f64::max),
+        }
+    }
 }
 
 /// Applies a primitive to values and to shadows; `None` if the results are not fit for a random graph.
@@ -40,6 +85,11 @@ pub(super) fn apply(
     results: &[ArrayType],
     extreme: bool,
 ) -> Option<Vec<Known>> {
+    let lowering = prim.rules().lower(types, results);
+    if let Ok(Lowering::Control(control)) = &lowering {
+        let operands: Vec<Known> = operands.iter().map(|&known| known.clone()).collect();
+        return run(&mut Steadily { rng, extreme }, control, &operands);
+    }
     let eval = |pick: &dyn Fn(&Known) -> &Tensor| {
         let operands: Vec<Tensor> = operands.iter().map(|&known| pick(known).clone()).collect();
         prim.rules().eval(&operands).ok()
@@ -48,7 +98,7 @@ pub(super) fn apply(
     if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
         return None;
     }
-    let moved = match prim.rules().lower(types, results) {
+    let moved = match lowering {
         // What happens inside is rounded too.
         Ok(Lowering::Graph(inner)) => return apply_graph(rng, &inner, operands, extreme),
         Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => true,

@@ -11,8 +11,8 @@ use super::grow::{Growth, Value};
 use super::steady::{Known, apply};
 use super::values::{self, MOST_ELEMENTS};
 
-/// How deep calls nest.
-const DEPTH: usize = 2;
+/// How deep calls, loops and branches nest.
+pub(super) const DEPTH: usize = 3;
 
 /// The examples of every primitive, one group for each name.
 static EXAMPLES: LazyLock<Vec<Vec<Example>>> = LazyLock::new(|| {
@@ -68,8 +68,8 @@ impl Growth<'_> {
         let example = self.pick_example(|example| {
             let mut shapeless = !example.inputs.is_empty();
             example.prim.rules().each_param(&mut |_, value| {
-                shapeless &=
-                    !matches!(value, ParamValue::Ints(_) | ParamValue::Tensor(_) | ParamValue::Graph(_));
+                shapeless &= !matches!(value, ParamValue::Ints(_) | ParamValue::Tensor(_))
+                    && value.graphs().is_empty();
             });
             let one_shape = || example.inputs.iter().all(|ty| ty.shape == example.inputs[0].shape);
             shapeless && one_shape() && (!own || example.inputs.iter().any(|ty| ty.dtype == dtype))

@@ -224,12 +224,15 @@ impl Linker {
             }
             linker.b.poll();
         };
-        let mut b = std::mem::take(&mut self.b);
-        b.for_loop(Size::Const(groups as i64), &[], |b, group, _| {
-            self.with(b, |linker| turns(linker, Some(group), 0..unroll));
-            SmallVec::new()
-        });
-        self.b = b;
+        // A loop without turns is not written: its elements would have no place.
+        if groups > 0 {
+            let mut b = std::mem::take(&mut self.b);
+            b.for_loop(Size::Const(groups as i64), &[], |b, group, _| {
+                self.with(b, |linker| turns(linker, Some(group), 0..unroll));
+                SmallVec::new()
+            });
+            self.b = b;
+        }
         if rest > 0 {
             turns(self, None, scan.length - rest..scan.length);
         }
@@ -325,6 +328,9 @@ impl Linker {
     }
 
     fn each(&mut self, each: &Each, program: &Program, operands: &[Input], results: &[Place]) -> u64 {
+        if each.size == 0 {
+            return 0;
+        }
         let mut b = std::mem::take(&mut self.b);
         let size = Size::Const(each.size as i64);
         let turn = |this: &mut Linker, b: &mut KernelBuilder, i: Value| {

@@ -362,11 +362,6 @@ impl<'a> Checker<'a> {
                 (*low, *high) = (0, 0);
             }
         }
-        if let Some(stride) = distance
-            && keeps_apart(constant, stride, this.extent, terms.keys().copied())
-        {
-            return Some(true);
-        }
         let mut terms: Vec<Term> =
             terms.into_iter().map(|(stride, range)| Term { stride, range, distance: false }).collect();
         if let Some(stride) = distance {
@@ -391,23 +386,35 @@ struct Term {
     distance: bool,
 }
 
-/// Whether two iterations less than `extent` apart, which are `stride` apart each, never differ by a sum of multiples
-/// of these strides and a constant: such sums are all multiples of what the strides have in common.
-fn keeps_apart(constant: i128, stride: i128, extent: i128, strides: impl Iterator<Item = i128>) -> bool {
-    let common = strides.fold(0, gcd);
-    common > 0 && constant % common == 0 && common / gcd(common, stride) >= extent
+/// Whether the distance of two iterations is never such that the other terms, which are multiples of one number as the
+/// constant is, can make up for it.
+fn differ_by_remainder(constant: i128, terms: &[Term]) -> bool {
+    let Some(distance) = terms.iter().find(|term| term.distance && term.stride > 0) else { return false };
+    let others = terms.iter().filter(|term| !term.distance && term.range != (0, 0));
+    let divisor = others.map(|term| term.stride).fold(0, common_divisor);
+    // The distances that are multiples too are those of `divisor / common`.
+    let common = common_divisor(divisor, distance.stride);
+    divisor > 0 && constant % divisor == 0 && divisor / common > distance.range.1
 }
 
-fn gcd(a: i128, b: i128) -> i128 {
-    if b == 0 { a } else { gcd(b, a % b) }
+/// The greatest common divisor; that of 0 and a number is the number.
+fn common_divisor(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
 }
 
 /// Whether `constant + Σ terms = 0` may have a solution: `false` is a proof that there is none.
 ///
 /// From the largest stride to the smallest: what the smaller terms can reach leaves few values for the
 /// largest. If none, there is no solution; if one, it is put in; if several, we give up. With row-major
-/// indices the smaller terms reach less than the larger stride, so one value is left each time.
+/// indices the smaller terms reach less than the larger stride, so one value is left each time. Indices of the last
+/// axis, of which the others are multiples, are told apart by what is left when they are divided.
 fn solvable(mut constant: i128, mut terms: Vec<Term>) -> Option<bool> {
+    if differ_by_remainder(constant, &terms) {
+        return Some(false);
+    }
     terms.sort_by_key(|term| term.stride);
     while let Some(Term { stride, range, distance }) = terms.pop() {
         let mut rest = (constant, constant);

@@ -99,7 +99,8 @@ fn narrowed(graph: &Graph, shape: &Shape) -> Option<Graph> {
             continue;
         }
         // Of one shape all of it, and elementwise: then some elements are as good as all.
-        let same = inputs.iter().chain(&outputs).all(|ty| ty.shape == outputs[0].shape);
+        let first = outputs.first()?;
+        let same = inputs.iter().chain(&outputs).all(|ty| ty.shape == first.shape);
         let lowering = equation.prim.rules().lower(&inputs, &outputs).ok()?;
         if !same || !matches!(lowering, Lowering::Map(_)) || equation.prim.has_effect() {
             return None;
