@@ -122,7 +122,8 @@ fn control_flow_nests_in_every_way() {
     assert_eq!(deepest, 3);
     let lengths: BTreeSet<usize> = scans.iter().map(|(length, _, _)| *length).collect();
     assert!((0..6).all(|length| lengths.contains(&length)), "{lengths:?}");
-    let ways: BTreeSet<(bool, bool)> = scans.iter().map(|(_, reverse, unrolled)| (*reverse, *unrolled)).collect();
+    let ways: BTreeSet<(bool, bool)> =
+        scans.iter().map(|(_, reverse, unrolled)| (*reverse, *unrolled)).collect();
     assert_eq!(ways.len(), 4);
 }
 

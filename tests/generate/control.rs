@@ -53,8 +53,7 @@ impl Growth<'_> {
         for _ in 0..whole.ty.rank() {
             operands.push(self.operand(&number(DType::I32))?);
         }
-        let prim: Prim =
-            if update { DynamicUpdateSlice {}.into() } else { DynamicSlice { sizes }.into() };
+        let prim: Prim = if update { DynamicUpdateSlice {}.into() } else { DynamicSlice { sizes }.into() };
         self.bind(prim, &operands).map(drop)
     }
 
@@ -168,9 +167,8 @@ impl Growth<'_> {
         let elements: Vec<Value> = operands.iter().map(element).collect();
         let (operands, axes): (Vec<Value>, Vec<i64>) = operands.into_iter().unzip();
         (0..ATTEMPTS).find_map(|_| {
-            let graph = self.body("one_of_each", &elements, |inner| {
-                inner.picked(1, 3, MOST_ELEMENTS / size.max(1))
-            })?;
+            let graph =
+                self.body("one_of_each", &elements, |inner| inner.picked(1, 3, MOST_ELEMENTS / size.max(1)))?;
             let ranks = graph.output_types().into_iter().map(|ty| ty.rank() as i64);
             let out_axes = ranks.map(|rank| if self.rng.percent(50) { 0 } else { rank }).collect();
             self.bind(Each { graph, size, axes: axes.clone(), out_axes }, &operands).map(drop)

@@ -65,7 +65,8 @@ fn candidates(graph: &Graph) -> impl Iterator<Item = Graph> {
 
 /// Equations, also nested ones, then outputs, then inputs.
 fn size(graph: &Graph) -> (usize, usize, usize) {
-    let inside = |equation: &Equation| nested(&equation.prim).iter().map(|inner| size(inner).0).sum::<usize>();
+    let inside =
+        |equation: &Equation| nested(&equation.prim).iter().map(|inner| size(inner).0).sum::<usize>();
     let equations = graph.equations.iter().map(|equation| 1 + inside(equation)).sum();
     (equations, graph.outputs.len(), graph.inputs.len())
 }
