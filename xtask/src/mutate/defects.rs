@@ -17,6 +17,8 @@ const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
 const FUSE: &str = "-p tracewell-fuse --lib --tests";
 const OPTIMIZE: &str = "-p tracewell-optimize --lib";
 const TRANSFORM: &str = "-p tracewell-transform --lib";
+const CORPUS: &str = "-p tests --test differential graphs_of_the_corpus";
+const RANDOM: &str = "-p tests --test differential random_graphs_agree_part_1";
 
 pub(super) const DEFECTS: &[Defect] = &[
     // The rules of primitives.
@@ -316,7 +318,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/materialise.rs",
         text: "let is_whole = cluster.len == node.len();",
         with: "let is_whole = true;",
-        test: "-p tests --test differential graphs_of_the_corpus",
+        test: CORPUS,
     },
     Defect {
         breaks: "the parts of a joined array all start at its beginning",
@@ -339,5 +341,118 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "let axes = outer.axes.iter().map(|&a| inner.axes[a]).collect();",
         with: "let axes = inner.axes.iter().map(|&a| outer.axes[a]).collect();",
         test: OPTIMIZE,
+    },
+    // Control flow: its rules, its passes, its machine code.
+    Defect {
+        breaks: "something carried is overwritten before another takes it over",
+        file: "crates/fuse/src/link/control.rs",
+        text: "if from == to || !carried.contains(from) {",
+        with: "if from == to || carried.contains(from) {",
+        test: RANDOM,
+    },
+    Defect {
+        breaks: "a scan that runs backwards is compiled to run forwards",
+        file: "crates/fuse/src/link/control.rs",
+        text: "place.part_at(scan.length, number, k as i64, scan.reverse)",
+        with: "place.part_at(scan.length, number, k as i64, false)",
+        test: RANDOM,
+    },
+    Defect {
+        breaks: "a single turn that is left of an unrolled scan is dropped",
+        file: "crates/fuse/src/link/control.rs",
+        text: "        if rest > 0 {",
+        with: "        if rest > 1 {",
+        test: RANDOM,
+    },
+    Defect {
+        breaks: "the second branch sees what the first has stored",
+        file: "crates/fuse/src/link/promote.rs",
+        text: "self.now.clone_from(&before);\n                let otherwise",
+        with: "let otherwise",
+        test: RANDOM,
+    },
+    Defect {
+        breaks: "a reduction that is written out forgets half of its lanes",
+        file: "crates/fuse/src/link/inline.rs",
+        text: "let mut width = lanes / 2;",
+        with: "let mut width = lanes / 4;",
+        test: CORPUS,
+    },
+    Defect {
+        breaks: "a result takes the memory of an argument that its kernel still reads elsewhere",
+        file: "crates/fuse/src/donate.rs",
+        text: "last < written || last == written && reads_where_it_stores(program, written, input, output)",
+        with: "last < written || last == written || reads_where_it_stores(program, written, input, output)",
+        test: RANDOM,
+    },
+    Defect {
+        breaks: "the adjoint of a scan runs in the same direction",
+        file: "crates/graph/src/prim/scan_transpose.rs",
+        text: "reverse: !scan.reverse,",
+        with: "reverse: scan.reverse,",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the cotangent of a scan's constant is that of one turn, not the sum",
+        file: "crates/graph/src/prim/scan_transpose.rs",
+        text: "totals.push(b.bind1(Add {}, &[sum, term])?);",
+        with: "drop(sum);\n            totals.push(term);",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "what a scan carries keeps its tangents only as far as the first turn shows",
+        file: "crates/graph/src/prim/scan.rs",
+        text: "if more == carried {",
+        with: "if more == carried || !more.is_empty() {",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "elements of a batched loop that have ended run on",
+        file: "crates/graph/src/prim/while_batch.rs",
+        text: "cx.bind(Select {}, &[&mask, new, old])",
+        with: "cx.bind(Select {}, &[&mask, new, new])",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the way back through a loop starts one trip after the last",
+        file: "crates/graph/src/prim/while_back.rs",
+        text: "let last = cx.bind(Sub {}, &[trips, &trip(1)])?;",
+        with: "let last = cx.bind(Sub {}, &[trips, &trip(0)])?;",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "a batched switch takes the other branch",
+        file: "crates/graph/src/prim/switch_rules.rs",
+        text: "cx.bind(Select {}, &[&condition, &result, &other])",
+        with: "cx.bind(Select {}, &[&condition, &other, &result])",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the cotangents of what is the same for each index are not summed",
+        file: "crates/graph/src/prim/each.rs",
+        text: "cx.bind(ReduceSum { axes: vec![0] }, &[&each]).map(Some)",
+        with: "cx.bind(super::ReduceMax { axes: vec![0] }, &[&each]).map(Some)",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "what depends on something carried is computed before the loop",
+        file: "crates/optimize/src/control/invariant.rs",
+        text: "(0..operands.len()).map(|i| i < scan.consts).collect()",
+        with: "(0..operands.len()).map(|i| i < scan.consts + scan.carries).collect()",
+        test: RANDOM,
+    },
+    Defect {
+        breaks: "the elements of a loop go apart though something moves them",
+        file: "crates/optimize/src/control/exchange.rs",
+        text: "if !same || !matches!(lowering, Lowering::Map(_)) ||",
+        with: "if !same ||",
+        test: CORPUS,
+    },
+    Defect {
+        breaks: "a product of all turns contracts the turns",
+        file: "crates/optimize/src/control/products.rs",
+        text: "a_contract: dot.a_contract.iter().map(|axis| axis + 1).collect(), ..dot.clone()",
+        with: "a_contract: dot.a_contract.clone(), ..dot.clone()",
+        test: CORPUS,
     },
 ];
