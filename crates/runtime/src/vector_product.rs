@@ -133,15 +133,14 @@ fn sum<T: Real, const N: usize>(row: &[T], vector: &[T], multiply_add: impl Fn(T
             lanes[l] = multiply_add(row[l], x[l], lanes[l]);
         }
     }
-    let mut width = N / 2;
-    while width > 0 {
-        for l in 0..width {
-            lanes[l] = lanes[l].add(lanes[l + width]);
-        }
-        width /= 2;
+    // Loops of a fixed length, so that lanes stay in registers.
+    let mut few = [T::ZERO; 4];
+    for l in 0..N {
+        few[l % 4] = few[l % 4].add(lanes[l]);
     }
+    let sum = few[0].add(few[2]).add(few[1].add(few[3]));
     let rest = row_rest.iter().zip(x_rest);
-    rest.fold(lanes[0], |sum, (&element, &x)| multiply_add(element, x, sum))
+    rest.fold(sum, |sum, (&element, &x)| multiply_add(element, x, sum))
 }
 
 #[cfg(test)]

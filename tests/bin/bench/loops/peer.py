@@ -181,14 +181,44 @@ def lorenz():
 
 
 @benchmark(x64=True)
-def ode_rk4():
+def ode_lorenz():
     return lorenz()
 
 
 @benchmark(x64=True)
-def ode_rk4_grad():
+def ode_lorenz_grad():
     f, args = lorenz()
     return jax.grad(lambda state, parameters: jnp.sum(f(state, parameters)), argnums=(0, 1)), args
+
+
+def compartments():
+    """How a substance spreads between three compartments: a matrix of rates times the amounts."""
+
+    def f(state, rates):
+        dt = 1e-4
+
+        def step(state, _):
+            k1 = rates @ state
+            k2 = rates @ (state + dt / 2 * k1)
+            k3 = rates @ (state + dt / 2 * k2)
+            k4 = rates @ (state + dt * k3)
+            return state + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4), None
+
+        return lax.scan(step, state, length=100_000)[0]
+
+    rates = f64([[-0.9, 0.3, 0.1], [0.5, -0.4, 0.0], [0.2, 0.0, -0.1]])
+    return f, (f64([1.0, 0.0, 0.0]), rates)
+
+
+@benchmark(x64=True)
+def ode_rk4():
+    return compartments()
+
+
+@benchmark(x64=True)
+def ode_rk4_grad():
+    f, args = compartments()
+    return jax.grad(lambda state, rates: jnp.sum(f(state, rates)), argnums=(0, 1)), args
 
 
 def lorenz_scalars():
@@ -219,7 +249,7 @@ def lorenz_scalars():
 
 
 @benchmark(x64=True)
-def ode_scalars():
+def ode_lorenz_scalars():
     return lorenz_scalars()
 
 

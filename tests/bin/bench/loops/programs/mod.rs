@@ -1,9 +1,10 @@
 //! Our side of the benchmarks: the same programs as in peer.py, on the same inputs.
 
+mod compartments;
 mod kalman;
+mod lorenz;
 mod mandelbrot;
 mod map_reduce;
-mod ode;
 mod rnn;
 mod scalars;
 
@@ -38,10 +39,12 @@ pub(super) const PROGRAMS: &[Program] = &[
     program("rnn_b32", 1e-4, || rnn::forward(32)),
     program("rnn_b1_grad", 1e-3, || rnn::gradient(1)),
     program("rnn_b32_grad", 1e-3, || rnn::gradient(32)),
+    program("ode_rk4", 1e-10, compartments::forward),
+    program("ode_rk4_grad", 1e-10, compartments::gradient),
     // The system forgets four digits on the way.
-    program("ode_rk4", 1e-8, ode::forward),
-    program("ode_rk4_grad", 1e-8, ode::gradient),
-    program("ode_scalars", 1e-8, ode::scalars),
+    program("ode_lorenz", 1e-8, lorenz::forward),
+    program("ode_lorenz_grad", 1e-8, lorenz::gradient),
+    program("ode_lorenz_scalars", 1e-8, lorenz::scalars),
     program("kalman", 1e-11, kalman::forward),
     program("kalman_grad", 1e-10, kalman::gradient),
 ];
