@@ -104,7 +104,7 @@ fn lowering(example: &Example) -> &'static str {
         Ok(Lowering::Control(_)) => "control flow",
         Ok(Lowering::Library(_)) => "library",
         Ok(Lowering::Constant(_)) => "constant",
-        Ok(Lowering::Graph(_)) => "composition",
+        Ok(Lowering::Graph(_) | Lowering::Late(_)) => "composition",
         Err(_) => "-",
     }
 }

@@ -91,7 +91,7 @@ fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
         Lowering::Update(_) => "update",
         Lowering::Control(_) => "control flow",
         Lowering::Library(_) => "library",
-        Lowering::Graph(_) => "composition",
+        Lowering::Graph(_) | Lowering::Late(_) => "composition",
         Lowering::Constant(_) => "constant",
     })
 }

@@ -101,7 +101,7 @@ fn mistakes_name_a_way_out() {
 fn digamma_has_derivatives_of_every_order() {
     let second = |x: &Array| grad(grad(Array::digamma))(x);
     // ψ'' and ψ''' at 1/2 are -14 ζ(3) and π⁴; the values at -1/2 follow by the recurrence.
-    for (x, expected) in [(0.5, -16.828796644234320), (1.0, -2.4041138063191885), (-0.5, -0.8287966442343199)]
+    for (x, expected) in [(0.5, -16.82879664423432), (1.0, -2.4041138063191885), (-0.5, -0.8287966442343199)]
     {
         let found: f64 = second(&Array::from(x)).item();
         assert!((found / expected - 1.0).abs() < 1e-12, "ψ''({x}) = {found}, not {expected}");

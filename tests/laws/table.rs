@@ -88,6 +88,7 @@ fn reshaped(example: &Example, seed: u64) -> Example {
                 | ParamValue::Int(_)
                 | ParamValue::Tensor(_)
                 | ParamValue::Graph(_)
+                | ParamValue::Graphs(_)
                 | ParamValue::Types(_)
         );
     });

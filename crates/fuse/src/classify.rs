@@ -141,11 +141,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
     let expanded;
     let (mut graph, mut depth) = (graph, 0);
     let mut lowerings = lower_all(graph)?;
-    if lowerings.iter().any(|l| matches!(l, Lowering::Graph(_))) {
+    if lowerings.iter().any(|l| is_graph(l)) {
         let mut current = expand(graph, &lowerings);
         loop {
             lowerings = lower_all(&current)?;
-            if !lowerings.iter().any(|l| matches!(l, Lowering::Graph(_))) {
+            if !lowerings.iter().any(|l| is_graph(l)) {
                 break;
             }
             depth += 1;
@@ -183,6 +183,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
     Ok(builder.flow)
 }
 
+/// Whether an equation is other equations.
+fn is_graph(lowering: &Lowering) -> bool {
+    matches!(lowering, Lowering::Graph(_) | Lowering::Late(_))
+}
+
 fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
     let lower = |equation: &Equation| {
         let inputs: Vec<_> = equation.inputs.iter().map(|a| graph.atom_type(a)).collect();
@@ -205,7 +210,7 @@ fn failed(equation: &Equation, error: RuleError) -> FuseError {
 }
 
 fn too_deep(graph: &Graph, lowerings: &[Lowering]) -> FuseError {
-    let at = lowerings.iter().position(|l| matches!(l, Lowering::Graph(_))).unwrap_or_default();
+    let at = lowerings.iter().position(|l| is_graph(l)).unwrap_or_default();
     let equation = &graph.equations[at];
     let why = format!("its expansion still has to be expanded after {MAX_DEPTH} times");
     failed(equation, RuleError::Unsupported { primitive: equation.prim.name().to_string(), why })
@@ -226,7 +231,7 @@ fn expand(graph: &Graph, lowerings: &[Lowering]) -> Graph {
         let inputs: Vec<Atom> = equation.inputs.iter().map(|a| look(&map, a)).collect();
         builder.at(equation.location.clone());
         let outputs = match lowering {
-            Lowering::Graph(inner) => builder.inline(inner, &inputs),
+            Lowering::Graph(inner) | Lowering::Late(inner) => builder.inline(inner, &inputs),
             _ => {
                 let types = equation.outputs.iter().map(|&v| graph.ty(v).clone());
                 builder.push(equation.prim.clone(), &inputs, types).into_vec()
@@ -361,6 +366,7 @@ impl Builder<'_> {
             }
             Lowering::Library(_)
             | Lowering::Graph(_)
+            | Lowering::Late(_)
             | Lowering::Kernel(_)
             | Lowering::Update(_)
             | Lowering::Control(_) => unreachable!("handled before"),

@@ -66,22 +66,53 @@ fn reads_where_it_stores(program: &Program, step: usize, input: usize, output: u
         (0..slots.len()).filter(is_it).map(|i| BufferId(i as u32)).collect()
     };
     let (read, written) = (params(input), params(output));
-    let mut seen: Option<&Index> = None;
-    same_index(&program.kernels[*kernel].body, &|b| read.contains(&b) || written.contains(&b), &mut seen)
+    let of = |b: BufferId| read.contains(&b) || written.contains(&b);
+    let mut seen = Seen { index: None, stored: false };
+    same_index(&program.kernels[*kernel].body, &of, &|b| written.contains(&b), &mut seen)
 }
 
-/// Whether all accesses of some buffers have one index.
-fn same_index<'r>(region: &'r Region, of: &dyn Fn(BufferId) -> bool, seen: &mut Option<&'r Index>) -> bool {
+/// What was seen of the accesses so far.
+struct Seen<'r> {
+    /// The index of all of them.
+    index: Option<&'r Index>,
+    /// Whether something was stored.
+    stored: bool,
+}
+
+/// Whether all accesses of some buffers have one index, and loads come before stores. In loops whose turns follow each
+/// other, and in branches, that is not looked into.
+fn same_index<'r>(
+    region: &'r Region,
+    of: &dyn Fn(BufferId) -> bool,
+    is_written: &dyn Fn(BufferId) -> bool,
+    seen: &mut Seen<'r>,
+) -> bool {
     region.stmts.iter().all(|stmt| match stmt {
-        Stmt::Load { buffer, index, .. } | Stmt::Store { buffer, index, .. } => {
-            !of(*buffer) || *seen.get_or_insert(index) == index
+        Stmt::Load { buffer, index, .. } => {
+            !of(*buffer)
+                || (*seen.index.get_or_insert(index) == index && (!seen.stored || is_written(*buffer)))
+        }
+        Stmt::Store { buffer, index, .. } => {
+            seen.stored |= of(*buffer);
+            !of(*buffer) || *seen.index.get_or_insert(index) == index
         }
         Stmt::Op { .. } | Stmt::Poll => true,
-        Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => {
-            same_index(body, of, seen)
-        }
-        Stmt::While { cond, body, .. } => same_index(cond, of, seen) && same_index(body, of, seen),
-        Stmt::If { then, otherwise, .. } => same_index(then, of, seen) && same_index(otherwise, of, seen),
+        Stmt::Each { body, .. } | Stmt::Reduce { body, .. } => same_index(body, of, is_written, seen),
+        Stmt::For { body, .. } => !touches(body, of),
+        Stmt::While { cond, body, .. } => !touches(cond, of) && !touches(body, of),
+        Stmt::If { then, otherwise, .. } => !touches(then, of) && !touches(otherwise, of),
         Stmt::Call { windows, .. } => !windows.iter().any(|window| of(window.buffer)),
+    })
+}
+
+/// Whether a region uses some buffers.
+fn touches(region: &Region, of: &dyn Fn(BufferId) -> bool) -> bool {
+    region.stmts.iter().any(|stmt| match stmt {
+        Stmt::Load { buffer, .. } | Stmt::Store { buffer, .. } => of(*buffer),
+        Stmt::Op { .. } | Stmt::Poll => false,
+        Stmt::Each { body, .. } | Stmt::Reduce { body, .. } | Stmt::For { body, .. } => touches(body, of),
+        Stmt::While { cond, body, .. } => touches(cond, of) || touches(body, of),
+        Stmt::If { then, otherwise, .. } => touches(then, of) || touches(otherwise, of),
+        Stmt::Call { windows, .. } => windows.iter().any(|window| of(window.buffer)),
     })
 }

@@ -40,7 +40,7 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
         // Statements are verified with the program; control flow has the type of its graphs.
         Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) => outputs.to_vec(),
         Lowering::Constant(tensor) => vec![ArrayType::of(tensor)],
-        Lowering::Graph(graph) => graph.output_types(),
+        Lowering::Graph(graph) | Lowering::Late(graph) => graph.output_types(),
     };
     let same = given.len() == outputs.len() && given.iter().zip(outputs).all(|(a, b)| a.matches(b));
     (!same).then(|| format!("its lowering gives {}, its type rule {}", listed(&given), listed(outputs)))

@@ -123,6 +123,8 @@ pub enum Lowering {
     Constant(Tensor),
     /// A composition of other primitives, to be put in the equation's place.
     Graph(Arc<Graph>),
+    /// The same where machine code is made; until then passes see the equation.
+    Late(Arc<Graph>),
 }
 
 /// An expansion of a scalar function into kernel operations.
@@ -206,6 +208,7 @@ impl fmt::Debug for Lowering {
             Lowering::Control(control) => write!(f, "Control({control:?})"),
             Lowering::Constant(tensor) => write!(f, "Constant({}{})", tensor.dtype(), tensor.shape()),
             Lowering::Graph(graph) => write!(f, "Graph(@{})", graph.name),
+            Lowering::Late(graph) => write!(f, "Late(@{})", graph.name),
         }
     }
 }

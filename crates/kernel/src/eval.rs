@@ -8,6 +8,7 @@
 
 use tracewell_array::{DType, Literal, Shape, Tensor};
 
+use crate::cells::Cells;
 use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, Window, lanes_of};
 use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
 use crate::op::Op;
@@ -18,40 +19,6 @@ use crate::verify::verify_kernel;
 
 /// How many elements a program may have in all, so that a wrong number is an error and not a full memory.
 const MAX_CELLS: usize = 1 << 27;
-
-/// A flat buffer in which every element may or may not have been written.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Cells {
-    dtype: DType,
-    cells: Vec<Option<Literal>>,
-}
-
-impl Cells {
-    /// A buffer to which nothing has been written.
-    pub fn undefined(dtype: DType, len: usize) -> Cells {
-        Cells { dtype, cells: vec![None; len] }
-    }
-
-    /// The elements of a tensor.
-    pub fn of(tensor: &Tensor) -> Cells {
-        Cells { dtype: tensor.dtype(), cells: tensor.literals().map(Some).collect() }
-    }
-
-    /// The elements, `None` where nothing has been written.
-    pub fn cells(&self) -> &[Option<Literal>] {
-        &self.cells
-    }
-
-    /// A tensor of rank 1, if every element has been written.
-    pub fn tensor(&self) -> Option<Tensor> {
-        let literals: Option<Vec<Literal>> = self.cells.iter().copied().collect();
-        Tensor::from_literals(self.dtype, [self.cells.len()], &literals?).ok()
-    }
-
-    fn forget(&mut self) {
-        self.cells.fill(None);
-    }
-}
 
 /// Runs a program on its inputs; the results are flat.
 pub fn eval_program(program: &Program, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {

@@ -5,6 +5,7 @@
 //! primitive, and nothing here knows Cranelift.
 
 mod build;
+mod cells;
 mod eval;
 pub mod generate;
 mod ir;
@@ -17,7 +18,8 @@ pub mod text;
 mod verify;
 
 pub use build::KernelBuilder;
-pub use eval::{Cells, eval_kernel, eval_program, eval_program_within};
+pub use cells::Cells;
+pub use eval::{eval_kernel, eval_program, eval_program_within};
 pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
     lanes_of,

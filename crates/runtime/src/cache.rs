@@ -10,10 +10,11 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHasher};
 use tracewell_codegen::{Entry, Target, compile};
-use tracewell_kernel::{Kernel, LibraryCall, Region, Stmt};
+use tracewell_kernel::{Kernel, Library, LibraryCall, Region, Stmt};
 
 use crate::code::CodeMemory;
 use crate::error::BuildError;
+use crate::matmul::is_shared;
 use crate::pool;
 
 /// Fewer kernels than this are compiled on the calling thread.
@@ -25,6 +26,7 @@ pub struct CompiledKernel {
     kernel: Arc<Kernel>,
     code: CodeMemory,
     calls: Vec<LibraryCall>,
+    shares_work: bool,
 }
 
 impl CompiledKernel {
@@ -33,7 +35,11 @@ impl CompiledKernel {
         let code = CodeMemory::new(&code).map_err(BuildError::Memory)?;
         let mut calls = Vec::new();
         collect_calls(&kernel.body, &mut calls);
-        Ok(CompiledKernel { kernel: Arc::clone(kernel), code, calls })
+        let shares = |call: &LibraryCall| matches!(&call.library, Library::Gemm(gemm) if is_shared(gemm));
+        // A user's function runs on the thread that called.
+        let is_users = |call: &LibraryCall| matches!(call.library, Library::Custom(_));
+        let shares_work = calls.iter().any(shares) && !calls.iter().any(is_users);
+        Ok(CompiledKernel { kernel: Arc::clone(kernel), code, calls, shares_work })
     }
 
     /// The kernel as it was first compiled: one with another name may share it.
@@ -48,6 +54,11 @@ impl CompiledKernel {
 
     pub(crate) fn entry(&self) -> Entry {
         self.code.entry()
+    }
+
+    /// Whether a call inside splits its work between threads.
+    pub(crate) fn shares_work(&self) -> bool {
+        self.shares_work
     }
 
     /// The library calls inside the kernel, by their number.

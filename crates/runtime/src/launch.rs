@@ -60,6 +60,11 @@ impl Launch {
         let buffers: Addresses = self.slots.iter().map(|&slot| addresses[slot]).collect();
         let running = Running { launch: self, buffers: &buffers, calls: code.calls(), stop };
         if self.parts == 1 {
+            // Products inside share their work with other threads, which is cheap on one of them only.
+            if code.shares_work() && pool::threads() > 1 {
+                let running = &running;
+                return pool::run(move || running.part(0, self.extent));
+            }
             return running.part(0, self.extent);
         }
         let mut outcomes: SmallVec<[Result<(), RunError>; 8]> = (0..self.parts).map(|_| Ok(())).collect();

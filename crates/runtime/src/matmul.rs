@@ -15,6 +15,8 @@ use crate::vector_product::{Matrix, product};
 
 /// Multiply-adds below which one product stays on one thread.
 const PARALLEL: usize = 128 * 128 * 128;
+/// The same on one of our threads, where another one is asked with less ado.
+const PARALLEL_INSIDE: usize = 1 << 18;
 /// The same for a product with a vector, which waits for memory rather than for arithmetic.
 const PARALLEL_VECTOR: usize = 1 << 19;
 /// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
@@ -56,6 +58,13 @@ pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8)
         }
         DType::Bool => unreachable!("the verifier refuses products of bools"),
     }
+}
+
+/// Whether a product is split between threads, if one of them makes it.
+pub(crate) fn is_shared(gemm: &Gemm) -> bool {
+    let Gemm { batch, m, n, k, .. } = *gemm;
+    let is_matrix = m > 1 && n > 1;
+    is_matrix && batch.saturating_mul(m).saturating_mul(n).saturating_mul(k) >= PARALLEL_INSIDE
 }
 
 /// What a product needs of its elements.
@@ -140,13 +149,14 @@ unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
         unsafe { one(&part, a, b, c.at(number * m * n + start), Parallelism::None) }
     };
     let whole = work.saturating_mul(batch);
+    let parallel = if pool::in_pool() { PARALLEL_INSIDE } else { PARALLEL };
     if m == 1 || n == 1 {
         let blocks = m.max(n).div_ceil(size);
         in_parts(batch * blocks, whole >= PARALLEL_VECTOR, |parts| {
             parts.for_each(|part| block(part / blocks, part % blocks));
         });
-    } else if work < PARALLEL || batch >= 2 * pool::threads() {
-        in_parts(batch, whole >= PARALLEL, |numbers| {
+    } else if work < parallel || batch >= 2 * pool::threads() {
+        in_parts(batch, whole >= parallel, |numbers| {
             numbers.for_each(|number| product(number, Parallelism::None));
         });
     } else if pool::threads() == 1 {

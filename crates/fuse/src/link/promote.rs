@@ -3,6 +3,8 @@
 //!
 //! Deliberately absent: anything about buffers with computed indices. They stay memory.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal};
@@ -52,7 +54,9 @@ impl Numbers {
         for (i, local) in kernel.locals.iter().enumerate() {
             let buffer = BufferId((kernel.params.len() + i) as u32);
             let is_used = uses.counts.contains_key(&buffer);
-            if local.len <= SMALL && is_used && !uses.computed.contains(&buffer) {
+            // A loop without turns may reach beyond: nothing does.
+            let is_inside = uses.reach.get(&buffer).is_none_or(|&last| last < local.len);
+            if local.len <= SMALL && is_used && is_inside && !uses.computed.contains(&buffer) {
                 numbers.first.insert(buffer, numbers.count);
                 numbers.types.extend(std::iter::repeat_n(local.dtype, local.len));
                 numbers.count += local.len;
@@ -79,7 +83,9 @@ fn fixed(index: &Index) -> Option<usize> {
 /// How buffers are used.
 #[derive(Default)]
 struct Uses {
-    counts: FxHashMap<BufferId, usize>,
+    counts: BTreeMap<BufferId, usize>,
+    /// The last element that is used.
+    reach: BTreeMap<BufferId, usize>,
     stored: FxHashSet<BufferId>,
     /// What a region stores out of which nothing is handed, and how often the region uses it.
     private: Vec<(BufferId, usize)>,
@@ -90,9 +96,15 @@ struct Uses {
 impl Uses {
     fn access(&mut self, buffer: BufferId, index: &Index) {
         *self.counts.entry(buffer).or_default() += 1;
-        if fixed(index).is_none() {
-            self.computed.insert(buffer);
+        match fixed(index) {
+            Some(at) => self.reaches(buffer, at),
+            None => _ = self.computed.insert(buffer),
         }
+    }
+
+    fn reaches(&mut self, buffer: BufferId, at: usize) {
+        let last = self.reach.entry(buffer).or_default();
+        *last = at.max(*last);
     }
 
     fn region(&mut self, region: &Region) {
@@ -129,6 +141,7 @@ impl Uses {
         self.private.extend(inside.private);
         self.stored.extend(inside.stored);
         self.computed.extend(inside.computed);
+        inside.reach.into_iter().for_each(|(buffer, at)| self.reaches(buffer, at));
         for (buffer, count) in inside.counts {
             *self.counts.entry(buffer).or_default() += count;
         }

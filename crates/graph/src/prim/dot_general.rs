@@ -252,7 +252,7 @@ impl Primitive for DotGeneral {
         let (a, b) = (&inputs[0], &inputs[1]);
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));
         if outputs[0].shape.len().saturating_mul(product(&a.shape, left.contract)) <= SMALL {
-            return Ok(Lowering::Graph(self.written_out(a, b)?.into()));
+            return Ok(Lowering::Late(self.written_out(a, b)?.into()));
         }
         let strides = |ty: &ArrayType, groups: [&[usize]; 3]| -> Option<[usize; 3]> {
             let all: Option<Vec<usize>> = groups.iter().map(|g| group_stride(&ty.shape, g)).collect();

@@ -75,7 +75,7 @@ const FLOATS: [Case; 13] = [
         0,
         3,
         "func @each(%0: T[2], %1: T[2]) -> (T[2]) {
-           %2: T[2] = sin %1
+           %2: T[2] = tanh %1
            %3: T[2] = mul %0, %2
            return %3
          }",
@@ -91,7 +91,7 @@ const FLOATS: [Case; 13] = [
            %4: T[] = tanh %3
            %5: T[2] = broadcast[shape=[2], axes=[]] %4
            %6: T[2] = mul %1, %5
-           %7: T[2] = sin %6
+           %7: T[2] = tanh %6
            return %2, %7
          }",
     ),
@@ -170,7 +170,7 @@ const FLOATS: [Case; 13] = [
              %3: T[] = mul %0, %2
              return %3, %2
            }, func @keep(%0: T[], %1: T[]) -> (T[], T[]) {
-             %2: T[] = sin %1
+             %2: T[] = tanh %1
              return %0, %2
            }]] %0, %1, %2
            %5: i32[] = add %0, 1:i32[]

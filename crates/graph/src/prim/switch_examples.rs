@@ -9,12 +9,12 @@ use crate::ty::ArrayType;
 
 /// The branches of each use.
 const FLOATS: [&[&str]; 6] = [
-    &["func @only(%0: T[3]) -> (T[3], T[3]) {\n %1: T[3] = sin %0\n return %1, %0\n }"],
+    &["func @only(%0: T[3]) -> (T[3], T[3]) {\n %1: T[3] = tanh %0\n return %1, %0\n }"],
     // Residuals of the same types that share slots; one that is a result; one that is an operand.
     &[
         "func @product(%0: T[2], %1: T[2]) -> (T[2], T[2]) {
-           %2: T[2] = sin %0
-           %3: T[2] = cos %1
+           %2: T[2] = tanh %0
+           %3: T[2] = tanh %1
            %4: T[2] = mul %2, %3
            %5: T[2] = exp %4
            return %4, %5
@@ -29,15 +29,15 @@ const FLOATS: [&[&str]; 6] = [
     &[
         "func @literal(%0: T[], %1: T[2]) -> (T[2]) {\n return 0.5:T[2]\n }",
         "func @first(%0: T[], %1: T[2]) -> (T[2]) {
-           %2: T[] = sin %0
+           %2: T[] = tanh %0
            %3: T[] = tanh %2
            %4: T[2] = broadcast[shape=[2], axes=[]] %3
            return %4
          }",
         "func @both(%0: T[], %1: T[2]) -> (T[2]) {
-           %2: T[] = sin %0
+           %2: T[] = tanh %0
            %3: T[2] = broadcast[shape=[2], axes=[]] %2
-           %4: T[2] = sin %1
+           %4: T[2] = tanh %1
            %5: T[2] = mul %3, %4
            return %5
          }",
@@ -59,8 +59,8 @@ const FLOATS: [&[&str]; 6] = [
     // A choice in a choice, and a loop in one.
     &[
         "func @inner(%0: i32[], %1: T[]) -> (T[]) {
-           %2: T[] = switch[branches=[func @sin(%0: T[]) -> (T[]) {
-             %1: T[] = sin %0
+           %2: T[] = switch[branches=[func @tanh(%0: T[]) -> (T[]) {
+             %1: T[] = tanh %0
              return %1
            }, func @tanh(%0: T[]) -> (T[]) {
              %1: T[] = tanh %0
@@ -70,7 +70,7 @@ const FLOATS: [&[&str]; 6] = [
          }",
         "func @loop(%0: i32[], %1: T[]) -> (T[]) {
            %2: T[] = scan[body=func @body(%0: T[]) -> (T[]) {
-             %1: T[] = sin %0
+             %1: T[] = tanh %0
              return %1
            }, consts=0, carries=1, length=3, reverse=false, unroll=1] %1
            return %2

@@ -39,7 +39,8 @@ pub fn kernel(seed: u64) -> Case {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::{Cells, eval_kernel};
+    use crate::cells::Cells;
+    use crate::eval::eval_kernel;
     use crate::verify::verify_launch;
 
     #[test]

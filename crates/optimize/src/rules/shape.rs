@@ -101,7 +101,7 @@ fn product_of_permuted(scene: &Scene<'_>, dot: &DotGeneral) -> Option<Rewrite> {
         let next = Prim::from(next);
         let types: Vec<_> = operands.iter().map(|a| scene.builder.ty(a)).collect();
         let lowering = next.rules().lower(&types, std::slice::from_ref(scene.ty));
-        if matches!(lowering, Ok(Lowering::Library(_))) {
+        if matches!(lowering, Ok(Lowering::Library(_) | Lowering::Late(_))) {
             return apply(next, &operands);
         }
     }

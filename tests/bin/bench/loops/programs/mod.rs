@@ -41,6 +41,7 @@ pub(super) const PROGRAMS: &[Program] = &[
     // The system forgets four digits on the way.
     program("ode_rk4", 1e-8, ode::forward),
     program("ode_rk4_grad", 1e-8, ode::gradient),
+    program("ode_scalars", 1e-8, ode::scalars),
     program("kalman", 1e-11, kalman::forward),
     program("kalman_grad", 1e-10, kalman::gradient),
 ];
