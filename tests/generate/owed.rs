@@ -1,5 +1,8 @@
 //! What a random graph owes: uses of certain primitives on certain element types, so that over many seeds each has
 //! its turn, however seldom it would come up by itself.
+//!
+//! Loops and branches are owed as their examples are: of the element type of their first operand, which for a switch
+//! is its index. Those around random bodies come up often by themselves, and are not owed (see `control.rs`).
 
 use std::sync::LazyLock;
 

@@ -105,7 +105,7 @@ pub(super) fn element(x: &Tensor, axis: usize, i: usize) -> Tensor {
 pub(super) fn stacked(like: &Tensor, elements: &[&Tensor], axis: usize) -> Tensor {
     let shape = like.shape().insert(axis, elements.len());
     let inner: usize = like.shape().iter().skip(axis).product();
-    let outer = if inner == 0 { 0 } else { like.len() / inner };
+    let outer = like.len().checked_div(inner).unwrap_or(0);
     let mut literals = Vec::with_capacity(shape.len());
     for o in 0..outer {
         for part in elements {
