@@ -20,7 +20,7 @@ fn windows() {
     assert_eq!(ints(&x.dynamic_slice([&i, &i], [1, 3])), [5, 6, 7]);
     assert_eq!(ints(&x.dynamic_slice(vec![2usize, 0], [1, 1])), [8]);
     let starts = [0i64, 3];
-    assert_eq!(ints(&x.dynamic_slice(&starts, [3, 1])), [3, 7, 11]);
+    assert_eq!(ints(&x.dynamic_slice(starts, [3, 1])), [3, 7, 11]);
     assert_eq!(ints(&x.dynamic_slice(starts.as_slice(), [2, 1])), [3, 7]);
     assert_eq!(x.dynamic_slice((i, 0u8), [0, 4]).shape(), &Shape::from([0, 4]));
     let number = Array::from(5).dynamic_slice([0i32; 0], Shape::scalar());

@@ -141,11 +141,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
     let expanded;
     let (mut graph, mut depth) = (graph, 0);
     let mut lowerings = lower_all(graph)?;
-    if lowerings.iter().any(|l| is_graph(l)) {
+    if lowerings.iter().any(is_graph) {
         let mut current = expand(graph, &lowerings);
         loop {
             lowerings = lower_all(&current)?;
-            if !lowerings.iter().any(|l| is_graph(l)) {
+            if !lowerings.iter().any(is_graph) {
                 break;
             }
             depth += 1;
@@ -210,7 +210,7 @@ fn failed(equation: &Equation, error: RuleError) -> FuseError {
 }
 
 fn too_deep(graph: &Graph, lowerings: &[Lowering]) -> FuseError {
-    let at = lowerings.iter().position(|l| is_graph(l)).unwrap_or_default();
+    let at = lowerings.iter().position(is_graph).unwrap_or_default();
     let equation = &graph.equations[at];
     let why = format!("its expansion still has to be expanded after {MAX_DEPTH} times");
     failed(equation, RuleError::Unsupported { primitive: equation.prim.name().to_string(), why })

@@ -8,9 +8,9 @@ use std::mem::MaybeUninit;
 
 /// Bytes of the result that are computed side by side where columns are walked: as many as registers hold.
 const SIDE_BY_SIDE: usize = 256;
-/// Bytes of a row that are added side by side where rows are walked: several registers, so that one sum need not wait
-/// for the last.
-const LANES: usize = 128;
+/// Bytes of a row that are added side by side where rows are walked: a register. Four of them take turns, so that one
+/// sum need not wait for the last.
+const LANES: usize = 32;
 
 /// A float with the two ways to multiply and add.
 pub(crate) trait Real: Copy {
@@ -123,22 +123,28 @@ fn columns<'o, T: Real, const N: usize>(
     (N, later)
 }
 
-/// The sum of a row: in lanes that are added up in the end, then the elements after the last lane.
+/// The sum of a row: in four vectors that are added up in the end, then the elements after the last of them.
 #[inline(always)]
 fn sum<T: Real, const N: usize>(row: &[T], vector: &[T], multiply_add: impl Fn(T, T, T) -> T) -> T {
-    let mut lanes = [T::ZERO; N];
-    let ((rows, row_rest), (xs, x_rest)) = (row.as_chunks::<N>(), vector.as_chunks::<N>());
+    let mut lanes = [[T::ZERO; N]; 4];
+    let (rows, row_rest) = row.as_chunks::<N>();
+    let (xs, x_rest) = vector.as_chunks::<N>();
+    let ((rows, more_rows), (xs, more_xs)) = (rows.as_chunks::<4>(), xs.as_chunks::<4>());
     for (row, x) in rows.iter().zip(xs) {
-        for l in 0..N {
-            lanes[l] = multiply_add(row[l], x[l], lanes[l]);
+        for (lanes, (row, x)) in lanes.iter_mut().zip(row.iter().zip(x)) {
+            *lanes = std::array::from_fn(|l| multiply_add(row[l], x[l], lanes[l]));
         }
     }
-    // Loops of a fixed length, so that lanes stay in registers.
-    let mut few = [T::ZERO; 4];
-    for l in 0..N {
-        few[l % 4] = few[l % 4].add(lanes[l]);
+    for (row, x) in more_rows.iter().zip(more_xs) {
+        lanes[0] = std::array::from_fn(|l| multiply_add(row[l], x[l], lanes[0][l]));
     }
-    let sum = few[0].add(few[2]).add(few[1].add(few[3]));
+    let [a, b, c, d] = lanes;
+    let mut all: [T; N] = std::array::from_fn(|l| a[l].add(b[l]).add(c[l].add(d[l])));
+    // By halves: there are 8 or 4.
+    (0..N / 2).for_each(|l| all[l] = all[l].add(all[l + N / 2]));
+    (0..N / 4).for_each(|l| all[l] = all[l].add(all[l + N / 4]));
+    (0..N / 8).for_each(|l| all[l] = all[l].add(all[l + N / 8]));
+    let sum = all[0];
     let rest = row_rest.iter().zip(x_rest);
     rest.fold(sum, |sum, (&element, &x)| multiply_add(element, x, sum))
 }
