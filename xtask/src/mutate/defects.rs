@@ -369,7 +369,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/link/promote.rs",
         text: "self.now.clone_from(&before);\n                let otherwise",
         with: "let otherwise",
-        test: RANDOM,
+        test: "-p tracewell-fuse --lib",
     },
     Defect {
         breaks: "a reduction that is written out forgets half of its lanes",

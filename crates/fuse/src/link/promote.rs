@@ -389,3 +389,47 @@ impl Rewrite<'_> {
         stmts.push(rewritten);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_array::Tensor;
+    use tracewell_kernel::{Cells, eval_kernel, read_kernel};
+
+    use super::*;
+
+    /// Both branches start from what was there before them, and a loop hands on what changes in one of them.
+    #[test]
+    fn branches_do_not_see_each_other() {
+        let kernel = read_kernel(
+            "kernel @k(b0: bool, b1: mut f32) {
+               local b2: f32[1]
+               %0: bool = load b0[0]
+               %1: f32 = const 1.0
+               store b2[0], %1
+               for %2 < 3 {
+                 if %0 {
+                   %3: f32 = const 5.0
+                   store b2[0], %3
+                 } else {
+                   %4: f32 = load b2[0]
+                   %5: f32 = add %4, %4
+                   store b2[0], %5
+                 }
+               }
+               %6: f32 = load b2[0]
+               store b1[0], %6
+             }",
+            &|_| None,
+        )
+        .unwrap();
+        let promoted = promote(kernel.clone());
+        assert!(!promoted.to_string().contains("load b2"), "{promoted}");
+        for (chosen, expected) in [(true, 5.0f32), (false, 8.0)] {
+            for kernel in [&kernel, &promoted] {
+                let mut buffers = [Cells::of(&Tensor::scalar(chosen)), Cells::undefined(DType::F32, 1)];
+                eval_kernel(kernel, &mut buffers, &[], 1_000).unwrap();
+                assert_eq!(buffers[1].cells(), [Some(Literal::new(expected))], "{kernel}");
+            }
+        }
+    }
+}
