@@ -348,7 +348,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/link/control.rs",
         text: "if from == to || !carried.contains(from) {",
         with: "if from == to || carried.contains(from) {",
-        test: RANDOM,
+        test: "-p tests --test files run",
     },
     Defect {
         breaks: "a scan that runs backwards is compiled to run forwards",
