@@ -14,7 +14,7 @@ use std::time::Instant;
 use std::{fmt, fs};
 
 use self::copy::synchronise;
-use self::defects::DEFECTS;
+use self::defects::all;
 use crate::args::Args;
 use crate::cargo::cargo;
 use crate::{Result, Verb, workspace};
@@ -28,7 +28,7 @@ pub(crate) const VERB: Verb = Verb {
   --check     only see that each defect's text occurs exactly once in its file (part of `tidy`)
   --only N    only these defects, such as 3 or 1,4-6
 Fails if a defect survives. The copy, its artefacts and a log for each defect stay in `mutate` in the target
-folder. To add a defect, see xtask/src/mutate/defects.rs.
+folder. To add a defect, see xtask/src/mutate/defects/mod.rs.
 ",
     run: mutate,
 };
@@ -74,7 +74,7 @@ fn mutate(mut args: Args) -> Result {
     let root = workspace::root();
     let read = |path: &str| fs::read_to_string(root.join(path)).ok();
     if list {
-        for (i, defect) in DEFECTS.iter().enumerate() {
+        for (i, defect) in all().iter().enumerate() {
             println!("{:>3}  {}\n       {}  (cargo test {})", i + 1, defect.breaks, defect.file, defect.test);
         }
         return Ok(());
@@ -84,12 +84,12 @@ fn mutate(mut args: Args) -> Result {
         return Err(problems.join("\n  "));
     }
     if check {
-        println!("{} defects, each in its place", DEFECTS.len());
+        println!("{} defects, each in its place", all().len());
         return Ok(());
     }
     let chosen = match only {
-        Some(text) => numbers(&text, DEFECTS.len())?,
-        None => (1..=DEFECTS.len()).collect(),
+        Some(text) => numbers(&text, all().len())?,
+        None => (1..=all().len()).collect(),
     };
     Run::prepare(&root)?.all(&chosen)
 }
@@ -111,7 +111,7 @@ pub(crate) fn stale<S: AsRef<str>>(read: &dyn Fn(&str) -> Option<S>) -> Vec<Stri
             defect.breaks
         ))
     };
-    DEFECTS.iter().enumerate().filter_map(problem).collect()
+    all().into_iter().enumerate().filter_map(problem).collect()
 }
 
 /// The numbers in `1,4-6`.
@@ -151,7 +151,8 @@ impl Run {
     }
 
     fn all(&self, chosen: &[usize]) -> Result {
-        let chosen: Vec<(usize, &Defect)> = chosen.iter().map(|&n| (n, &DEFECTS[n - 1])).collect();
+        let defects = all();
+        let chosen: Vec<(usize, &Defect)> = chosen.iter().map(|&n| (n, defects[n - 1])).collect();
         let mut tests: Vec<&str> = chosen.iter().map(|(_, defect)| defect.test).collect();
         tests.sort_unstable();
         tests.dedup();
@@ -276,7 +277,7 @@ mod tests {
 
     #[test]
     fn every_defect_changes_something_and_names_a_test() {
-        for defect in DEFECTS {
+        for defect in all() {
             assert!(defect.text != defect.with && !defect.text.is_empty(), "{}", defect.breaks);
             assert!(defect.test.starts_with("-p "), "{}", defect.breaks);
         }
@@ -285,7 +286,7 @@ mod tests {
     #[test]
     fn a_defect_whose_text_is_gone_is_found() {
         let problems = stale(&|_: &str| Some("another text"));
-        assert_eq!(problems.len(), DEFECTS.len());
+        assert_eq!(problems.len(), all().len());
         assert!(problems[0].contains("occurs 0 times"), "{}", problems[0]);
         assert!(stale(&|_: &str| None::<&str>)[0].contains("the file is gone"));
     }

@@ -104,7 +104,7 @@ fn run(checks: Vec<&Check>) -> Result {
 fn defects(tree: &Tree) -> Vec<Finding> {
     let text = |path: &str| tree.file(path).map(|file| file.text.as_str());
     let problems = mutate::stale(&text);
-    problems.into_iter().map(|problem| Finding::new("xtask/src/mutate/defects.rs", 1, problem)).collect()
+    problems.into_iter().map(|problem| Finding::new("xtask/src/mutate/defects/mod.rs", 1, problem)).collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,4 @@
-//! The defects: mistakes that somebody could make without noticing, each with the test that must notice.
-//!
-//! To add one: a piece of code that occurs once in its file, what a slip would make of it (it must compile, and
-//! end), and the narrowest `cargo test` that should fail. Then `cargo xtask mutate --only` its number, and read
-//! which test noticed: one that fails for another reason than what the defect breaks proves nothing.
+//! Defects of the core: elementwise, shape and reduction primitives, control flow, every stage of the compiler.
 
 use super::Defect;
 
