@@ -26,9 +26,6 @@ const TINY: usize = 256;
 /// blocks must not depend on the number of threads.
 const ROWS: usize = 256;
 const COLUMNS: usize = 2048;
-/// Large products are split between threads in multiples of so many rows or columns.
-const STRIPE: usize = 32;
-
 /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]`
 ///
 /// # Safety
@@ -160,13 +157,24 @@ unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
     } else if work < PARALLEL || batch >= 2 * pool::threads() {
         in_parts(batch, whole >= PARALLEL, |numbers| numbers.for_each(|number| block(number, 0..m, 0..n)));
     } else {
-        // How a sum is ordered depends on its length alone, so the parts may depend on the number of threads;
-        // but no part is a vector, where it does not.
-        let stripes = (length / STRIPE).max(1);
-        let start = |stripe: usize| if stripe == stripes { length } else { stripe * STRIPE };
+        let stripe = stripe(m, n);
+        let stripes = (length / stripe).max(1);
+        let start = |number: usize| if number == stripes { length } else { number * stripe };
         for number in 0..batch {
             in_parts(stripes, true, |range| along(number, start(range.start)..start(range.end)));
         }
+    }
+}
+
+/// A product is split between threads in multiples of so many rows or columns, whichever are more.
+///
+/// The library orders a sum by its length alone, but for results of up to 64×64 or 256 elements. A part of a larger
+/// one must not be that small, else it would not have the bits of the whole.
+fn stripe(m: usize, n: usize) -> usize {
+    match m.min(n) {
+        _ if m.max(n) <= 64 => 64,
+        short @ ..=64 => (256 / short + 1).max(65),
+        _ => 32,
     }
 }
 
@@ -284,33 +292,38 @@ unsafe fn plain<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
 mod tests {
     use super::*;
 
-    /// What the library adds up in which order depends on neither the rows nor the columns that it is given.
     #[test]
     fn parts_of_a_product_are_the_same_bits() {
-        for (m, n, k) in [(150, 140, 130), (128, 128, 128), (300, 64, 700), (33, 1025, 65), (64, 600, 2000)] {
+        let sizes = [
+            (150, 140, 130),
+            (128, 128, 2000),
+            (300, 64, 700),
+            (33, 1025, 65),
+            (2, 600, 2000),
+            (64, 65, 800),
+        ];
+        for (m, n, k) in sizes {
             let gemm = Gemm { dtype: DType::F32, batch: 1, m, n, k, a: [0, k, 1], b: [0, n, 1] };
             let values = |len: usize| (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.37).collect::<Vec<f32>>();
             let (a, b) = (values(m * k), values(k * n));
-            let run = |parts: usize| {
+            // A row or column more than a multiple in the last part.
+            let run = |size: usize| {
                 let mut c = vec![0f32; m * n];
-                for part in 0..parts {
-                    let (rows, columns) = if m > n { (m / parts, n) } else { (m, n / parts) };
-                    let (row, column) = if m > n { (part * rows, 0) } else { (0, part * columns) };
-                    let last = part + 1 == parts;
-                    let gemm = Gemm {
-                        m: if last { m - row } else { rows },
-                        n: if last { n - column } else { columns },
-                        ..gemm
-                    };
-                    let (a, b) = (&a[row * k..], &b[column..]);
+                let (length, mut start) = (m.max(n), 0);
+                while start < length {
+                    let len = if length - start < 2 * size { length - start } else { size };
+                    let part = if m > n { Gemm { m: len, ..gemm } } else { Gemm { n: len, ..gemm } };
+                    let (row, column) = if m > n { (start, 0) } else { (0, start) };
+                    let (a, b, c) = (&a[row * k..], &b[column..], &mut c[row * n + column..]);
                     // SAFETY: the slices have the sizes of the part.
-                    unsafe { one(&gemm, a.as_ptr(), b.as_ptr(), c[row * n + column..].as_mut_ptr(), n) };
+                    unsafe { one(&part, a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), n) };
+                    start += len;
                 }
                 c
             };
-            let expected = run(1);
-            for parts in 2..9 {
-                assert_eq!(run(parts), expected, "{m} {n} {k} in {parts} parts");
+            let expected = run(m.max(n));
+            for stripes in 1..5 {
+                assert_eq!(run(stripes * stripe(m, n)), expected, "{m} {n} {k} by {stripes} stripes");
             }
         }
     }

@@ -201,14 +201,15 @@ def species():
         def slope(species):
             return species * (growth + effects @ species)
 
-        def step(_, species):
+        def step(species, _):
             k1 = slope(species)
             k2 = slope(species + dt / 2 * k1)
             k3 = slope(species + dt / 2 * k2)
             k4 = slope(species + dt * k3)
-            return species + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            species = species + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            return species, species
 
-        return lax.fori_loop(0, 100_000, step, species)
+        return lax.scan(step, species, length=100_000)[1]
 
     effects = f64([[-1.0, -0.5, -0.9], [-0.3, -0.8, -0.4], [0.6, 0.5, -0.2]])
     return f, (f64([0.5, 0.3, 0.2]), (f64([1.0, 0.6, -0.4]), effects))
@@ -222,7 +223,7 @@ def ode_rk4():
 @benchmark(x64=True)
 def ode_rk4_grad():
     f, args = species()
-    return jax.grad(lambda species, nature: jnp.sum(f(species, nature)), argnums=(0, 1)), args
+    return jax.grad(lambda species, nature: jnp.sum(f(species, nature) ** 2), argnums=(0, 1)), args
 
 
 def compartments():

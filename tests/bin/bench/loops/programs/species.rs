@@ -1,11 +1,11 @@
 //! Three species that live of each other (Lotka and Volterra), by the classical method of Runge and Kutta, a hundred
-//! thousand steps, and its gradient.
+//! thousand steps, and its gradient: how many there are after each step, as one needs it to fit what was counted.
 
 use tracewell::prelude::*;
 
 use super::Work;
 
-const STEPS: i32 = 100_000;
+const STEPS: usize = 100_000;
 const STEP: f64 = 1e-3;
 
 #[derive(Clone, Tree)]
@@ -14,23 +14,26 @@ struct Nature {
     effects: Array,
 }
 
-fn end(species: &Array, Nature { growth, effects }: &Nature) -> Array {
+fn path(species: &Array, Nature { growth, effects }: &Nature) -> Array {
     let slope = |species: &Array| species * (growth + effects.dot(species));
-    fori_loop(0..STEPS, species.clone(), |_, species| {
+    let step = |species: &Array, (): &()| {
         let k1 = slope(species);
         let k2 = slope(&(species + STEP / 2.0 * &k1));
         let k3 = slope(&(species + STEP / 2.0 * &k2));
         let k4 = slope(&(species + STEP * &k3));
-        species + STEP / 6.0 * (k1 + 2 * k2 + 2 * k3 + k4)
-    })
+        let species = species + STEP / 6.0 * (k1 + 2 * k2 + 2 * k3 + k4);
+        (species.clone(), species)
+    };
+    let options = ScanOptions { length: Some(STEPS), ..ScanOptions::default() };
+    scan_with(species.clone(), &(), options, step).1
 }
 
 jit! {
     fn solve(species: &Array, nature: &Nature) -> Array {
-        end(species, nature)
+        path(species, nature)
     }
     fn slope(species: &Array, nature: &Nature) -> (Array, Nature) {
-        let sum = |(species, nature): &(Array, Nature)| end(species, nature).sum();
+        let sum = |(species, nature): &(Array, Nature)| path(species, nature).square().sum();
         grad(sum)(&(species.clone(), nature.clone()))
     }
 }
@@ -41,13 +44,13 @@ fn inputs() -> (Array, Nature) {
     (Array::from([0.5, 0.3, 0.2]), Nature { growth, effects })
 }
 
-/// How many of each there are at the end.
+/// How many of each there are after each step.
 pub(super) fn forward() -> Work {
     let (species, nature) = inputs();
     Box::new(move || vec![solve(&species, &nature)])
 }
 
-/// The gradient of their sum by how many there were at the start and by what they live of.
+/// The gradient of the sum of their squares by how many there were at the start and by what they live of.
 pub(super) fn gradient() -> Work {
     let (species, nature) = inputs();
     Box::new(move || tree::flatten(&slope(&species, &nature)))
