@@ -292,9 +292,9 @@ fn places_of_another_shape() {
     check(
         |x| segment_sum(x, &Array::from([0, 1]), 2),
         expect![[r#"
-        the segments of f32[4,3] are numbered by i32[2]
+        cannot number the first axes of f32[4,3] by i32[2]
           --> here, while tracing a closure (here) for jit
-          help: there is a number for each element of its first axes"#]],
+          help: there is the number of a segment for each element of the first axes"#]],
     );
 }
 
@@ -332,7 +332,8 @@ fn updates_that_do_not_fit() {
         |x| x.gt(0).at(&Array::from([0])).add(x.slice(s![0]).gt(0)),
         expect![[r#"
         `scatter` by `add` expects numbers, found bool[4,3]
-          --> here, while tracing a closure (here) for jit"#]],
+          --> here, while tracing a closure (here) for jit
+          help: `.convert(I32)` first"#]],
     );
     check(
         |x| x.at(&Array::from([0])).fill(x).get(),

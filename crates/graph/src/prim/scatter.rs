@@ -181,7 +181,8 @@ impl Primitive for Scatter {
         }
         if !self.op.domain().holds(x.dtype) {
             let (op, domain) = (self.op.name(), self.op.domain().describe());
-            return fail(format!("`scatter` by `{op}` expects {domain}, found {x}"));
+            let message = format!("`scatter` by `{op}` expects {domain}, found {x}");
+            return Err(TypeError::new("scatter", message).help(self.op.domain().way_out()));
         }
         Ok(vec![ArrayType { weak: x.weak && updates.weak, ..x.clone() }])
     }

@@ -104,9 +104,9 @@ pub fn segment_sum(data: &Array, ids: &Array, count: usize) -> Array {
     let location = Location::caller();
     let begins = data.shape().iter().take(ids.rank()).eq(ids.shape().iter());
     if !begins {
-        let message = format!("the segments of {} are numbered by {}", data.ty(), ids.ty());
+        let message = format!("cannot number the first axes of {} by {}", data.ty(), ids.ty());
         let error = Error::new(ErrorKind::Index, message)
-            .help("there is a number for each element of its first axes");
+            .help("there is the number of a segment for each element of the first axes");
         return or_raise(Err(error), &location);
     }
     let shape: Shape = std::iter::once(count).chain(data.shape().iter().skip(ids.rank())).collect();
