@@ -176,6 +176,30 @@ fn updates_are_in_place() {
     assert!(!program.contains("copy"), "{program}");
 }
 
+/// What is read is computed on in the same loop, and so are the places.
+#[test]
+fn reading_is_part_of_a_kernel() {
+    let f = |(x, i): &(Array, Array)| (x.take(&(i * 2 + 1), 0) * 3.0).sum();
+    let args = (Array::arange(100, F64), Array::from([0, 7, -1, 49, 50]));
+    let lowered = jit(f).lower(&args).unwrap();
+    assert_eq!(lowered.program().kernels.len(), 1, "{}", lowered.program());
+    assert!(jit(f).call(&args).item::<f64>().is_nan());
+    let inside = (args.0.clone(), Array::from([0, 7, -1, 49]));
+    assert_eq!(jit(f).call(&inside).item::<f64>(), 3.0 * (1.0 + 15.0 + 99.0 + 99.0));
+    // An array that is computed for it, and one that the same loop reads too, have memory.
+    let g = |(x, i): &(Array, Array)| {
+        let y = x.sin();
+        (&y + y.take(i, 0)) * y.sum()
+    };
+    let args = (Array::arange(4, F64), Array::from([3, 0, 2, 2]));
+    let y: Vec<f64> = args.0.to_vec::<f64>().unwrap().iter().map(|x| x.sin()).collect();
+    let sum: f64 = y.iter().sum();
+    let found: Vec<f64> = jit(g).call(&args).to_vec().unwrap();
+    for (found, (a, b)) in found.iter().zip([(0, 3), (1, 0), (2, 2), (3, 2)]) {
+        assert!((found - (y[a] + y[b]) * sum).abs() < 1e-12, "{found}");
+    }
+}
+
 /// The derivative of a product that meets another zero.
 #[test]
 fn products_with_zeros() {

@@ -214,12 +214,16 @@ impl Writer {
         let offset = if at.offset == 0 { Size::Const(0) } else { self.size(b, at.offset) };
         let mut terms: SmallVec<[(Value, Size); 3]> = SmallVec::new();
         for &(l, c) in &at.terms {
-            let stride = if c.abs() <= SMALL { Size::Const(c) } else { self.size(b, c) };
+            let stride = self.stride(b, c);
             terms.push((self.vars[&l], stride));
         }
         // Outer loops first, which is how people read an index.
         terms.sort_by_key(|(var, _)| *var);
         Index { offset, terms }
+    }
+
+    fn stride(&mut self, b: &mut KernelBuilder, stride: i64) -> Size {
+        if stride.abs() <= SMALL { Size::Const(stride) } else { self.size(b, stride) }
     }
 
     pub(crate) fn value(&self, scalar: usize) -> Value {
@@ -230,8 +234,12 @@ impl Writer {
     pub(crate) fn scalar(&mut self, b: &mut KernelBuilder, i: usize, scalar: &Scalar) {
         let value = match scalar {
             Scalar::Literal(literal) => b.literal(*literal),
-            Scalar::Load { of, at } => {
-                let index = self.index(b, at);
+            Scalar::Load { of, at, plus } => {
+                let mut index = self.index(b, at);
+                for &(start, stride) in plus {
+                    let stride = self.stride(b, stride);
+                    index.terms.push((self.value(start), stride));
+                }
                 b.load(self.buffers[of], index)
             }
             Scalar::Count { at, dtype } => self.count(b, at, *dtype),

@@ -1,10 +1,8 @@
 //! `gather[…] x, i…`: windows of `x` that start where arrays of integers say.
 
-use std::sync::Arc;
-
 use tracewell_array::{DType, Literal, Tensor};
 
-use super::places::{Guard, PlaceLoops, Places, batched_indices, place_examples};
+use super::places::{Places, batched_indices, place_examples};
 use super::window::known_starts;
 use super::{Scatter, ScatterOp};
 use crate::error::{RuleError, TypeError};
@@ -153,20 +151,13 @@ impl Primitive for Gather {
         Ok(vec![Batched::yes(batched.bind(cx, &x.atom, &indices)?)])
     }
 
-    fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
-        let (outside, shapes) = (self.outside, (&inputs[0].shape, &outputs[0].shape));
-        let guard = if outside == Outside::Clip { Guard::None } else { Guard::Tell };
-        let loops = PlaceLoops::reading(&self.places(), shapes, &inputs[1..], guard);
-        Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
-            loops.build(b, &operands[1..], &|b, from, to, inside| {
-                let mut element = b.load(operands[0], from);
-                if let (Outside::Fill(value), Some(inside)) = (outside, inside) {
-                    let value = b.literal(value);
-                    element = b.select(inside, element, value);
-                }
-                b.store(results[0], to, element);
-            });
-        })))
+    /// Elements of the array wherever they are needed, without memory for all of them.
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        let outside = match self.outside {
+            Outside::Clip => None,
+            Outside::Fill(value) => Some(value),
+        };
+        Ok(Lowering::Lookup(self.places().lookup(&inputs[0].shape, &inputs[1..], outside)))
     }
 
     fn examples() -> Vec<Example> {

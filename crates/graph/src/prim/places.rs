@@ -6,14 +6,14 @@
 //! batching needs.
 
 use smallvec::SmallVec;
-use tracewell_array::{DType, Shape, Tensor};
+use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{BufferId, Comparison, Index, KernelBuilder, Op, Size, Value};
 
 use super::shape_rules::{each_index, position};
 use super::{Prim, Reshape};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
-use crate::primitive::{Batched, Cx, Example};
+use crate::primitive::{AxisView, Batched, Cx, Example, Lookup, LookupStart};
 use crate::ty::ArrayType;
 
 /// Windows of an array, and where their elements are in an array of all of them.
@@ -169,6 +169,25 @@ impl Places {
         });
     }
 
+    /// What is added to negative indices along an axis of the array.
+    fn back(&self, x: &Shape, axis: usize, indices: &ArrayType) -> Option<usize> {
+        let is_signed = matches!(indices.dtype, DType::I32 | DType::I64);
+        (self.from_back && is_signed).then_some(x.size(axis))
+    }
+
+    /// How an element of the windows is found.
+    pub(super) fn lookup(&self, x: &Shape, indices: &[ArrayType], outside: Option<Literal>) -> Lookup {
+        let follow = |&follows: &i64| usize::try_from(follows).map_or(AxisView::fixed(), AxisView::follow);
+        let start = |(&axis, ty): (&usize, &ArrayType)| LookupStart {
+            view: self.index_axes.iter().zip(ty.shape.iter()).map(|(&a, n)| index_view(a, n)).collect(),
+            axis,
+            places: self.starts(x, axis).max(1),
+            back: self.back(x, axis, ty),
+        };
+        let starts = self.along.iter().zip(indices).map(start).collect();
+        Lookup { view: self.follows.iter().map(follow).collect(), starts, outside }
+    }
+
     /// The same for a new leading axis on the array, on indices, or on both.
     pub(super) fn batched(&self, size: usize, array: bool, indices: bool) -> Places {
         let mut follows: Vec<i64> = self.follows.iter().map(|&f| if f < 0 { f } else { f + 1 }).collect();
@@ -201,22 +220,13 @@ pub(super) fn batched_indices(cx: &mut Cx<'_>, indices: &[Batched]) -> Result<(V
     Ok((indices.iter().map(one).collect::<Result<_, _>>()?, any))
 }
 
-/// What is done about windows that are not inside.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Guard {
-    /// They are moved.
-    None,
-    /// The statements are told.
-    Tell,
-    /// The statements are left out.
-    Skip,
-}
-
-/// The loops over the elements of windows.
+/// The loops that write the elements of windows. Those that meet at one place of the array come in the order of the
+/// windows. Axes along which none meet are outside, where threads share them, or inside, where they are vectors.
 pub(super) struct PlaceLoops {
     loops: Vec<Loop>,
     starts: Vec<Start>,
-    guard: Guard,
+    /// Whether windows that are not inside are left out; else they are moved.
+    drop: bool,
 }
 
 struct Loop {
@@ -240,41 +250,12 @@ struct Start {
 }
 
 impl PlaceLoops {
-    /// Loops whose iterations are all independent of each other, in the order of the axes of the windows.
-    pub(super) fn reading(
+    pub(super) fn new(
         places: &Places,
-        types: (&Shape, &Shape),
+        (x, windows): (&Shape, &Shape),
         indices: &[ArrayType],
-        guard: Guard,
-    ) -> Self {
-        let mut loops = PlaceLoops::new(places, types, indices, guard);
-        loops.loops.iter_mut().for_each(|one| one.is_free = true);
-        loops
-    }
-
-    /// Loops in which the elements that meet at one place of the array come in the order of the windows. Axes along
-    /// which none meet are outside, where threads share them, or inside, where they are vectors.
-    pub(super) fn writing(
-        places: &Places,
-        types: (&Shape, &Shape),
-        indices: &[ArrayType],
-        guard: Guard,
-    ) -> Self {
-        let mut loops = PlaceLoops::new(places, types, indices, guard);
-        let lead = loops.loops.iter().take_while(|one| one.kind == Kind::Apart).count();
-        loops.loops[lead..].sort_by_key(|one| one.kind == Kind::Apart);
-        let last = loops.loops.iter().rposition(|one| one.kind == Kind::Index);
-        for (at, one) in loops.loops.iter_mut().enumerate() {
-            one.is_free = match one.kind {
-                Kind::Apart => true,
-                Kind::Window => last.is_none_or(|last| at > last),
-                Kind::Index => false,
-            };
-        }
-        loops
-    }
-
-    fn new(places: &Places, (x, windows): (&Shape, &Shape), indices: &[ArrayType], guard: Guard) -> Self {
+        drop: bool,
+    ) -> PlaceLoops {
         let (array, own) = (x.strides(), windows.strides());
         let mut loops: Vec<Loop> = Vec::new();
         for axis in 0..windows.rank() {
@@ -299,21 +280,30 @@ impl PlaceLoops {
                 _ => loops.push(new),
             }
         }
+        let lead = loops.iter().take_while(|one| one.kind == Kind::Apart).count();
+        loops[lead..].sort_by_key(|one| one.kind == Kind::Apart);
+        let last = loops.iter().rposition(|one| one.kind == Kind::Index);
+        for (at, one) in loops.iter_mut().enumerate() {
+            one.is_free = match one.kind {
+                Kind::Apart => true,
+                Kind::Window => last.is_none_or(|last| at > last),
+                Kind::Index => false,
+            };
+        }
         let start = |(&axis, ty): (&usize, &ArrayType)| Start {
             places: places.starts(x, axis).max(1),
             stride: array[axis],
-            back: (places.from_back && is_signed(ty.dtype)).then_some(x.size(axis)),
+            back: places.back(x, axis, ty),
         };
-        PlaceLoops { loops, starts: places.along.iter().zip(indices).map(start).collect(), guard }
+        PlaceLoops { loops, starts: places.along.iter().zip(indices).map(start).collect(), drop }
     }
 
-    /// Runs `body` for every element: with its index in the array, its index in the windows, and whether its window is
-    /// inside, if that is to be told.
+    /// Runs `body` for every element, with its index in the array and its index in the windows.
     pub(super) fn build(
         &self,
         b: &mut KernelBuilder,
         indices: &[BufferId],
-        body: &impl Fn(&mut KernelBuilder, Index, Index, Option<Value>),
+        body: &impl Fn(&mut KernelBuilder, Index, Index),
     ) {
         let open = Open { vars: Vec::new(), starts: vec![None; indices.len()], inside: None };
         self.nest(b, indices, open, body);
@@ -324,7 +314,7 @@ impl PlaceLoops {
         b: &mut KernelBuilder,
         indices: &[BufferId],
         mut open: Open,
-        body: &impl Fn(&mut KernelBuilder, Index, Index, Option<Value>),
+        body: &impl Fn(&mut KernelBuilder, Index, Index),
     ) {
         let depth = open.vars.len();
         // Inside a first loop, so that the loop is all there is to the kernel and threads can share it.
@@ -337,8 +327,7 @@ impl PlaceLoops {
                 }
             }
             let is_known = open.starts.iter().all(Option::is_some);
-            if let (Guard::Skip, true, false, Some(inside)) = (self.guard, is_known, was_known, open.inside) {
-                open.inside = None;
+            if let (true, false, Some(inside)) = (is_known, was_known, open.inside) {
                 let then = |b: &mut KernelBuilder| {
                     self.inner(b, indices, open, body);
                     SmallVec::new()
@@ -356,7 +345,7 @@ impl PlaceLoops {
         b: &mut KernelBuilder,
         indices: &[BufferId],
         open: Open,
-        body: &impl Fn(&mut KernelBuilder, Index, Index, Option<Value>),
+        body: &impl Fn(&mut KernelBuilder, Index, Index),
     ) {
         let Some(next) = self.loops.get(open.vars.len()) else {
             let (mut array, mut windows) = (Index::at(0), Index::at(0));
@@ -367,7 +356,7 @@ impl PlaceLoops {
             for (start, one) in open.starts.iter().zip(&self.starts) {
                 add(&mut array, start.expect("all indices are loaded"), one.stride);
             }
-            return body(b, array, windows, open.inside);
+            return body(b, array, windows);
         };
         let extent = Size::Const(next.extent as i64);
         let with = |var: Value| {
@@ -403,7 +392,7 @@ impl PlaceLoops {
         }
         let moved = b.op(Op::Clamp(Size::Const(self.starts[k].places as i64)), &[asked]);
         open.starts[k] = Some(moved);
-        if self.guard != Guard::None {
+        if self.drop {
             let inside = b.compare(Comparison::Eq, moved, asked);
             open.inside = Some(match open.inside {
                 Some(others) => b.op(Op::And, &[others, inside]),
@@ -439,8 +428,9 @@ fn add(index: &mut Index, value: Value, stride: usize) {
     }
 }
 
-fn is_signed(dtype: DType) -> bool {
-    matches!(dtype, DType::I32 | DType::I64)
+/// An axis of indices of this size, which follows an axis of the windows or is repeated along it.
+fn index_view(axis: usize, size: usize) -> AxisView {
+    if size == 1 { AxisView::fixed() } else { AxisView::follow(axis) }
 }
 
 /// Arrays, arrays of indices, and windows.

@@ -6,7 +6,7 @@ use tracewell_array::{DType, Literal, Tensor};
 use tracewell_kernel::Op;
 
 use super::elementwise::{Domain, difference};
-use super::places::{Guard, PlaceLoops, Places, batched_indices, place_examples};
+use super::places::{PlaceLoops, Places, batched_indices, place_examples};
 use super::scatter_jvp::{add_tangent, extreme_tangent, product_tangent, set_tangent};
 use super::window::known_starts;
 use super::{Gather, Outside, Prim};
@@ -247,10 +247,9 @@ impl Primitive for Scatter {
     /// In place where nobody needs the array any more: only the places are written.
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (op, shapes) = (self.op.op(), (&inputs[0].shape, &inputs[1].shape));
-        let guard = if self.drop { Guard::Skip } else { Guard::None };
-        let loops = PlaceLoops::writing(&self.places(), shapes, &inputs[2..], guard);
+        let loops = PlaceLoops::new(&self.places(), shapes, &inputs[2..], self.drop);
         Ok(Lowering::Update(Arc::new(move |b, operands, results| {
-            loops.build(b, &operands[1..], &|b, to, from, _| {
+            loops.build(b, &operands[1..], &|b, to, from| {
                 let mut element = b.load(operands[0], from);
                 if let Some(op) = op {
                     let before = b.load(results[0], to.clone());

@@ -15,6 +15,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: LAWS,
     },
     Defect {
+        breaks: "an array is computed by the kernel that reads it anywhere",
+        file: "crates/fuse/src/materialise.rs",
+        text: "if cluster.looked_up.contains(&id) {",
+        with: "if false {",
+        test: PLACES,
+    },
+    Defect {
+        breaks: "what is looked up is computed where its position is known, before its start is",
+        file: "crates/fuse/src/nest.rs",
+        text: "self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts))",
+        with: "self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts.take(0)))",
+        test: LAWS,
+    },
+    Defect {
         breaks: "an index that was moved counts as inside",
         file: "crates/graph/src/prim/places.rs",
         text: "let inside = b.compare(Comparison::Eq, moved, asked);",
