@@ -317,8 +317,10 @@ impl PlaceLoops {
         body: &impl Fn(&mut KernelBuilder, Index, Index),
     ) {
         let depth = open.vars.len();
-        // Inside a first loop, so that the loop is all there is to the kernel and threads can share it.
-        if depth > 0 || self.loops.is_empty() {
+        // Inside a loop that threads can share, so that it is all there is to the kernel. Not inside a window: all of its
+        // elements have one start.
+        let is_shared = self.loops.first().is_some_and(|first| first.kind == Kind::Apart);
+        if depth > 0 || !is_shared {
             let was_known = open.starts.iter().all(Option::is_some);
             for (k, &buffer) in indices.iter().enumerate() {
                 let is_given = self.loops[depth..].iter().all(|one| one.indices[k] == 0);
@@ -460,6 +462,8 @@ fn cases() -> Vec<PlacesCase> {
         (&[2, 1, 3, 1, 2], &[&[2]], of(&[0, 1, -1, 3, 4], &[2, 1, 1, 1, 2], &[2], &[2], true)),
         (&[4, 3], &[&[2]], of(&[-1, 0], &[1, 3], &[0], &[1], false)),
         (&[2, 5], &[&[2, 3]], of(&[0, 1], &[2, 2], &[1], &[0, 2], true)),
+        (&[7], &[&[]], of(&[0], &[3], &[0], &[], true)),
+        (&[4, 3, 5], &[&[], &[]], of(&[0, 1, 2], &[2, 3, 4], &[0, 2], &[], false)),
         (&[4, 4], &[&[2, 1], &[1, 3]], of(&[1, -1], &[2, 1], &[0, 1], &[0, 2], false)),
     ]
 }
