@@ -53,13 +53,12 @@ pub(crate) enum Def {
         from: Shape,
         of: Id,
     },
-    /// Elements of an array of shape `from` in memory, at the sum of a view and of numbers that are clamped, each with
-    /// its stride.
+    /// Elements of an array of shape `from` in memory, at the sum of a view and of starts.
     Lookup {
         axes: Vec<AxisView>,
         from: Shape,
         of: Id,
-        starts: SmallVec<[(Operand, i64); 2]>,
+        starts: SmallVec<[Start; 2]>,
     },
     /// The index along an axis, as a number of the node's type.
     Count {
@@ -80,6 +79,13 @@ pub(crate) enum Def {
     },
     /// Partial results of a reduction: made by fusion, for itself.
     Scratch,
+}
+
+/// Where an element is looked up: a number that is clamped below a number of places, which are so far apart.
+pub(crate) struct Start {
+    pub(crate) at: Operand,
+    pub(crate) stride: i64,
+    pub(crate) places: i64,
 }
 
 /// A node that is a part of another's memory.
@@ -394,7 +400,7 @@ impl Builder<'_> {
     ) -> Operand {
         let from = self.graph.atom_type(&equation.inputs[0]).shape;
         let strides = from.strides();
-        let (mut starts, mut inside): (SmallVec<[(Operand, i64); 2]>, Option<Operand>) = Default::default();
+        let (mut starts, mut inside): (SmallVec<[Start; 2]>, Option<Operand>) = Default::default();
         for (k, LookupStart { view, axis, places, back }) in lookup.starts.into_iter().enumerate() {
             let given = self.graph.atom_type(&equation.inputs[k + 1]);
             let start = match operands[k + 1] {
@@ -405,14 +411,13 @@ impl Builder<'_> {
                 other => other,
             };
             let asked = self.map(asked(back), &[start], DType::I64, &ty.shape);
-            let clamp = move |b: &mut KernelBuilder, x: &[Value]| {
-                b.op(Op::Clamp(Size::Const(places as i64)), &[x[0]])
-            };
-            let moved = self.map(Arc::new(clamp), &[asked], DType::I64, &ty.shape);
-            starts.push((moved, strides[axis] as i64));
+            starts.push(Start { at: asked, stride: strides[axis] as i64, places: places as i64 });
             if lookup.outside.is_some() {
-                let stays: MapFn = Arc::new(|b, x| b.compare(Comparison::Eq, x[0], x[1]));
-                let stays = self.map(stays, &[asked, moved], DType::Bool, &ty.shape);
+                let stays = move |b: &mut KernelBuilder, x: &[Value]| {
+                    let moved = b.op(Op::Clamp(Size::Const(places as i64)), x);
+                    b.compare(Comparison::Eq, x[0], moved)
+                };
+                let stays = self.map(Arc::new(stays), &[asked], DType::Bool, &ty.shape);
                 let both: MapFn = Arc::new(|b, x| b.op(Op::And, x));
                 inside = Some(match inside {
                     Some(others) => self.map(both, &[others, stays], DType::Bool, &ty.shape),

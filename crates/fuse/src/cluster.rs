@@ -210,7 +210,7 @@ impl Cluster {
                 let index = at.axes(&node.shape, &self.loops).expect("the position is reached");
                 self.ops = self.ops.saturating_add(1);
                 self.looked_up.push(*of);
-                wanted.extend(starts.iter().map(|&(start, _)| (start, at.clone())));
+                wanted.extend(starts.iter().map(|start| (start.at, at.clone())));
                 What::Lookup(look_through(axes, from, &index))
             }
             Def::Reduce { axes, from, of, .. } => {

@@ -13,7 +13,7 @@ use tracewell_kernel::{BufferId, Combine, Index, Kernel, KernelBuilder, Op, Size
 use crate::classify::{Flow, Id};
 use crate::index::Affine;
 use crate::loops::LoopId;
-use crate::nest::{Nest, Scalar};
+use crate::nest::{Further, Nest, Scalar};
 
 /// Inner extents and strides up to this are part of a kernel.
 const SMALL: i64 = 16;
@@ -236,9 +236,10 @@ impl Writer {
             Scalar::Literal(literal) => b.literal(*literal),
             Scalar::Load { of, at, plus } => {
                 let mut index = self.index(b, at);
-                for &(start, stride) in plus {
+                for &Further { by, stride, places } in plus {
+                    let inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
                     let stride = self.stride(b, stride);
-                    index.terms.push((self.value(start), stride));
+                    index.terms.push((inside, stride));
                 }
                 b.load(self.buffers[of], index)
             }

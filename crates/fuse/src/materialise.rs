@@ -384,8 +384,8 @@ fn costs(flow: &Flow) -> Vec<u32> {
                 Operand::Node(id) => sum.saturating_add(of(&costs, *id)),
                 Operand::Literal(_) => sum,
             }),
-            Def::Lookup { starts, .. } => starts.iter().fold(LOOKUP, |sum, (start, _)| match start {
-                Operand::Node(id) => sum.saturating_add(of(&costs, *id)),
+            Def::Lookup { starts, .. } => starts.iter().fold(LOOKUP, |sum, start| match start.at {
+                Operand::Node(id) => sum.saturating_add(of(&costs, id)),
                 Operand::Literal(_) => sum,
             }),
             // What is repeated is computed once for many elements, or will get memory for being expensive.

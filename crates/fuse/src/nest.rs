@@ -6,7 +6,7 @@ use tracewell_array::{DType, Literal};
 use tracewell_graph::MapFn;
 use tracewell_kernel::Combine;
 
-use crate::classify::{Def, Flow, Id, Operand};
+use crate::classify::{Def, Flow, Id, Operand, Start};
 use crate::cluster::{Cluster, Form, Root, What};
 use crate::cost::LOAD;
 use crate::index::Affine;
@@ -19,11 +19,11 @@ const MAX_NAME: usize = 40;
 #[derive(Clone)]
 pub(crate) enum Scalar {
     Literal(Literal),
-    /// The element of an array in memory; further by scalars before it, each with its stride.
+    /// The element of an array in memory; further by scalars before it.
     Load {
         of: Id,
         at: Affine,
-        plus: SmallVec<[(usize, i64); 2]>,
+        plus: SmallVec<[Further; 2]>,
     },
     /// The value of a sum of loop variables, as a number of this type.
     Count {
@@ -56,6 +56,14 @@ pub(crate) enum Scalar {
         keep: usize,
         at: Affine,
     },
+}
+
+/// A scalar that is clamped below a number of places, which are so far apart in an array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Further {
+    pub(crate) by: usize,
+    pub(crate) stride: i64,
+    pub(crate) places: i64,
 }
 
 /// Loops and what is computed in them.
@@ -102,8 +110,12 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
             }
             (What::Lookup(at), Def::Lookup { of, starts, .. }) => {
                 name_it(&mut name, &node.name);
-                let plus =
-                    starts.iter().map(|&(start, s)| (operand(&mut scalars, start, &found.at), s)).collect();
+                let plus = starts.iter().map(|&Start { at, stride, places }| Further {
+                    by: operand(&mut scalars, at, &found.at),
+                    stride,
+                    places,
+                });
+                let plus = plus.collect();
                 scalars.push(Scalar::Load { of: *of, at, plus })
             }
             (What::Map, Def::Map { f, args, ops }) => {
@@ -214,7 +226,7 @@ impl Nest {
             let innermost = match scalar {
                 Scalar::Literal(_) => None,
                 Scalar::Load { at, plus, .. } => {
-                    let starts = plus.iter().filter_map(|&(a, _)| homes[a]);
+                    let starts = plus.iter().filter_map(|further| homes[further.by]);
                     self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts))
                 }
                 Scalar::Count { at, .. } => at.innermost(&self.loops),

@@ -13,7 +13,7 @@ use tracewell_kernel::Combine;
 
 use crate::index::Affine;
 use crate::loops::LoopId;
-use crate::nest::{Nest, Scalar};
+use crate::nest::{Further, Nest, Scalar};
 
 /// Reductions of a nest that are looked at; a nest with more keeps its loops.
 const MAX_REDUCTIONS: usize = 64;
@@ -57,7 +57,7 @@ fn groups(nest: &Nest, reductions: &[usize]) -> Vec<Vec<usize>> {
     for i in 0..nest.scalars.len() {
         match &nest.scalars[i] {
             Scalar::Literal(_) | Scalar::Count { .. } => {}
-            Scalar::Load { plus, .. } => needs[i] = plus.iter().fold(0, |all, &(a, _)| all | needs[a]),
+            Scalar::Load { plus, .. } => needs[i] = plus.iter().fold(0, |all, more| all | needs[more.by]),
             Scalar::Map { args, .. } => needs[i] = args.iter().fold(0, |all, &a| all | needs[a]),
             Scalar::Keep { body, .. } => needs[i] = needs[*body],
             Scalar::Recall { keep, .. } => needs[i] = needs[*keep],
@@ -146,7 +146,7 @@ fn sort(nest: &mut Nest, groups: &[Vec<usize>]) {
             Scalar::Map { args, .. } => args.clone(),
             Scalar::Reduce { body, .. } | Scalar::Keep { body, .. } => SmallVec::from_slice(&[*body]),
             Scalar::Recall { keep, .. } => SmallVec::from_slice(&[*keep]),
-            Scalar::Load { plus, .. } => plus.iter().map(|&(a, _)| a).collect(),
+            Scalar::Load { plus, .. } => plus.iter().map(|more| more.by).collect(),
             Scalar::Literal(_) | Scalar::Count { .. } => SmallVec::new(),
         };
         match group_of.get(&i) {
@@ -194,7 +194,7 @@ fn redirect(scalar: &mut Scalar, place: &[usize]) {
         Scalar::Map { args, .. } => args.iter_mut().for_each(|a| *a = place[*a]),
         Scalar::Reduce { body, .. } | Scalar::Keep { body, .. } => *body = place[*body],
         Scalar::Recall { keep, .. } => *keep = place[*keep],
-        Scalar::Load { plus, .. } => plus.iter_mut().for_each(|(a, _)| *a = place[*a]),
+        Scalar::Load { plus, .. } => plus.iter_mut().for_each(|more| more.by = place[more.by]),
         Scalar::Literal(_) | Scalar::Count { .. } => {}
     }
 }
@@ -203,7 +203,7 @@ fn redirect(scalar: &mut Scalar, place: &[usize]) {
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Literal(Literal),
-    Load(usize, Affine, SmallVec<[(usize, i64); 2]>),
+    Load(usize, Affine, SmallVec<[Further; 2]>),
     Count(Affine, DType),
     Map(usize, SmallVec<[usize; 3]>),
     Reduce(Combine, SmallVec<[LoopId; 2]>, usize),
