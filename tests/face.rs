@@ -50,6 +50,8 @@ mod mistakes;
 mod newton;
 #[path = "oracle/mod.rs"]
 mod oracle;
+#[path = "face/places.rs"]
+mod places;
 #[path = "face/primitives.rs"]
 mod primitives;
 #[path = "face/purity.rs"]

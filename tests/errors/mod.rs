@@ -45,11 +45,18 @@ mod huge_result;
 mod if_on_an_array;
 mod impure_constant;
 mod impure_function;
+mod index_along;
+mod index_checked;
+mod index_empty;
+mod index_mask;
+mod index_shapes;
+mod index_type;
 mod item_of_many;
 mod item_type;
 mod leaked_tracer;
 mod lower_nothing;
 mod map2_structure;
+mod mask_shape;
 mod mistake_in_expansion;
 mod mistake_under_hessian;
 mod ndarray_type;
@@ -74,6 +81,7 @@ mod scan_length;
 mod scan_lengths;
 mod scan_nothing;
 mod scan_scalar;
+mod segment_ids;
 mod select_condition;
 mod squeeze_size;
 mod static_own_type;
@@ -83,6 +91,8 @@ mod switch_index;
 mod switch_nothing;
 mod tangent_structure;
 mod tangent_type;
+mod update_shape;
+mod update_type;
 mod used_after_donation;
 mod value_in_grad_in_jit;
 mod value_in_jit;
@@ -157,6 +167,21 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             does_not_compile!(number_on_the_left, "number_on_the_left"),
             does_not_compile!(compare_with_operators, "compare_with_operators"),
             does_not_compile!(if_on_an_array, "if_on_an_array"),
+        ],
+    ),
+    (
+        "Indexing",
+        &[
+            runs!(index_type),
+            runs!(index_mask),
+            runs!(index_shapes),
+            runs!(index_along),
+            runs!(index_empty),
+            runs!(index_checked),
+            runs!(update_shape),
+            runs!(update_type),
+            runs!(mask_shape),
+            runs!(segment_ids),
         ],
     ),
     (

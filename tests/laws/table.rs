@@ -121,6 +121,10 @@ fn weakened(example: &Example, seed: u64) -> Example {
 pub fn dtype(example: &Example) -> DType {
     let operands = || example.inputs.iter().map(|ty| ty.dtype);
     let results = || example.prim.rules().type_rule(&example.inputs).ok()?.first().map(|ty| ty.dtype);
+    // Bools that become bools are no mask.
+    if operands().next() == Some(DType::Bool) && results() == Some(DType::Bool) {
+        return DType::Bool;
+    }
     operands().find(|d| !d.is_bool()).or_else(|| operands().next()).or_else(results).unwrap_or(DType::Bool)
 }
 

@@ -40,7 +40,9 @@ mod static_arg;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
+pub use array::{
+    Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, stack,
+};
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
 pub use control::{
     LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
@@ -70,7 +72,9 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
+    pub use crate::array::{
+        Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, stack,
+    };
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{

@@ -26,6 +26,7 @@ mod dynamic_update_slice;
 mod each;
 mod each_examples;
 mod elementwise;
+mod gather;
 mod integer_pow;
 mod iota;
 mod is_finite;
@@ -34,6 +35,7 @@ mod nested;
 mod nextafter;
 mod pad;
 mod permute;
+mod places;
 mod reduce;
 mod reference;
 mod reshape;
@@ -44,6 +46,8 @@ mod scan_batch;
 mod scan_examples;
 mod scan_jvp;
 mod scan_transpose;
+mod scatter;
+mod scatter_jvp;
 mod select;
 mod shape_rules;
 mod slice;
@@ -66,8 +70,9 @@ pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
     checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
     custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
-    integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*,
-    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    gather::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*,
+    places::Places, reduce::*, reshape::*, reverse::*, round::*, scan::*, scatter::*, select::*, slice::*,
+    switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -131,12 +136,12 @@ primitives! {
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
-    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
+    Floor "floor", Gather "gather", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
     Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
     Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
     Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
     ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
-    Rsqrt "rsqrt", Scan "scan", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
+    Rsqrt "rsqrt", Scan "scan", Scatter "scatter", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
     ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
     StopGradient "stop_gradient", Sub "sub", Switch "switch", Tan "tan", Tanh "tanh", Trigamma "trigamma", While "while", Xor "xor",
 }

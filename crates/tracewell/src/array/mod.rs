@@ -1,5 +1,6 @@
 //! The user's array: known data or a value of a trace, behind one type.
 
+mod at;
 mod convert;
 mod create;
 mod display;
@@ -8,15 +9,19 @@ mod elementwise;
 mod indexing;
 mod join;
 mod operators;
+mod placing;
 mod reduce;
 mod scalar;
 mod shape;
+mod take;
 
+pub use at::At;
 pub use dynamic::Starts;
-pub use indexing::Cut;
+pub use indexing::{Cut, Cuts};
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
+pub use take::{one_hot, segment_sum};
 
 pub(crate) use operators::{common_dtype, fit};
 
