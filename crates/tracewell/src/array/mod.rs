@@ -2,6 +2,7 @@
 
 mod convert;
 mod create;
+mod cumulative;
 mod display;
 mod dynamic;
 mod elementwise;
@@ -11,14 +12,17 @@ mod operators;
 mod reduce;
 mod scalar;
 mod shape;
+mod sort;
 
 pub use dynamic::Starts;
 pub use indexing::Cut;
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
+pub use sort::sort_together;
 
 pub(crate) use operators::{common_dtype, fit};
+pub(crate) use reduce::axis_of;
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};
