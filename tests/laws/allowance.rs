@@ -53,7 +53,9 @@ impl Allowance {
             "cummax" | "cummin" | "reduce_max" | "reduce_min" | "while" => Allowance::Zeros,
             // As exact as each step, and steps of many.
             "cumlogsumexp" => Allowance::Bounded(64.0 * UNITS),
-            "cumsum" | "dot_general" | "each" | "linear_recurrence" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
+            "cumsum" | "dot_general" | "each" | "linear_recurrence" | "reduce_sum" => {
+                Allowance::Absolute(of_sum(graph, inputs)?)
+            }
             "cumprod" | "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
             _ if roundings(example, graph) > 1 => Allowance::Units(UNITS, None),
             _ => Allowance::Exact,

@@ -77,12 +77,12 @@ pub mod prelude {
     pub use crate::tree;
     pub use crate::{
         CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
-        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_keys, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
-        debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
-        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback, print_saved_residuals,
-        s, saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
+        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_keys,
+        checking_leaks, checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp,
+        custom_vjp, debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp,
+        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback,
+        print_saved_residuals, s, saved_residuals, scan, scan_with, stop_gradient, switch, trace,
+        value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 

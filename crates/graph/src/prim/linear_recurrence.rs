@@ -49,8 +49,10 @@ impl Primitive for LinearRecurrence {
                 let mut index = index.to_vec();
                 index[self.axis] = if self.reverse { size - 1 - i } else { i };
                 let at = position(shape, &index);
-                h = a.literal(at).as_f64() * h + b.literal(at).as_f64();
-                literals[at] = Literal::from_f64(dtype, h);
+                // Rounded as it is computed: what overflows on the way stays so.
+                let product = Literal::from_f64(dtype, a.literal(at).as_f64() * h).as_f64();
+                literals[at] = Literal::from_f64(dtype, product + b.literal(at).as_f64());
+                h = literals[at].as_f64();
             }
         });
         Ok(vec![Tensor::from_literals(dtype, shape.clone(), &literals).map_err(|e| e.to_string())?])

@@ -70,11 +70,11 @@ mod window;
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
-    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*, cumulative::*,
-    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
-    integer_pow::*, iota::*, is_finite::*, linear_call::*, linear_recurrence::*, nextafter::*, pad::*, permute::*, reduce::*,
-    reshape::*, reverse::*, round::*, scan::*, searchsorted::*,
-    select::*, slice::*, sort::*, switch::*, threefry::*, unary::*, while_loop::*,
+    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
+    cumulative::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*,
+    each::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, linear_recurrence::*, nextafter::*,
+    pad::*, permute::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, searchsorted::*, select::*,
+    slice::*, sort::*, switch::*, threefry::*, unary::*, while_loop::*,
 };
 
 use std::fmt;

@@ -84,8 +84,13 @@ impl Walk {
     }
 
     /// Writes the loops.
-    pub(super) fn build<S, J>(&self, b: &mut KernelBuilder, from: &[BufferId], to: BufferId, run: &Running<S, J>)
-    where
+    pub(super) fn build<S, J>(
+        &self,
+        b: &mut KernelBuilder,
+        from: &[BufferId],
+        to: BufferId,
+        run: &Running<S, J>,
+    ) where
         S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value,
         J: Fn(&mut KernelBuilder, Value, Value) -> Value,
     {
@@ -108,8 +113,14 @@ impl Walk {
     }
 
     /// A row whose steps follow each other in memory.
-    fn row<S, J>(&self, b: &mut KernelBuilder, row: &Place, from: &[BufferId], to: BufferId, run: &Running<S, J>)
-    where
+    fn row<S, J>(
+        &self,
+        b: &mut KernelBuilder,
+        row: &Place,
+        from: &[BufferId],
+        to: BufferId,
+        run: &Running<S, J>,
+    ) where
         S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value,
         J: Fn(&mut KernelBuilder, Value, Value) -> Value,
     {

@@ -30,7 +30,8 @@ impl Primitive for Searchsorted {
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         arity("searchsorted", inputs, 2)?;
         let (x, q) = (&inputs[0], &inputs[1]);
-        let fail = |why: &str| Err(TypeError::new("searchsorted", format!("cannot search {x} for {q}: {why}")));
+        let fail =
+            |why: &str| Err(TypeError::new("searchsorted", format!("cannot search {x} for {q}: {why}")));
         if x.dtype != q.dtype {
             return fail(&format!("dtypes are {} and {}", x.dtype, q.dtype));
         }

@@ -56,9 +56,8 @@ impl Sort {
             operands.push(b.bind1(Permute { axes: last.clone() }, &[operand])?);
         }
         let sorted = b.bind(self.along(rank - 1), &operands)?;
-        let put_back = |b: &mut GraphBuilder, x: &Atom| {
-            b.bind1(Permute { axes: back.clone() }, std::slice::from_ref(x))
-        };
+        let put_back =
+            |b: &mut GraphBuilder, x: &Atom| b.bind1(Permute { axes: back.clone() }, std::slice::from_ref(x));
         let outputs = sorted.iter().map(|x| put_back(&mut b, x)).collect::<Result<_, _>>()?;
         Ok(b.finish("sort_last_axis", outputs))
     }
@@ -83,7 +82,11 @@ impl Primitive for Sort {
             }
         }
         if self.axis >= first.rank() {
-            return fail(format!("cannot sort {first} along axis {}: its rank is {}", self.axis, first.rank()));
+            return fail(format!(
+                "cannot sort {first} along axis {}: its rank is {}",
+                self.axis,
+                first.rank()
+            ));
         }
         let size = first.shape.size(self.axis);
         if self.kept > size {
@@ -213,7 +216,8 @@ impl Primitive for Sort {
     }
 
     fn examples() -> Vec<Example> {
-        let sort = |axis: usize, keys: usize, descending: bool, kept: usize| Sort { axis, keys, descending, kept };
+        let sort =
+            |axis: usize, keys: usize, descending: bool, kept: usize| Sort { axis, keys, descending, kept };
         let cases: [(&[usize], Sort); 9] = [
             (&[1], sort(0, 1, false, 1)),
             (&[9], sort(0, 1, false, 9)),

@@ -170,13 +170,15 @@ impl Array {
         let size = order.kept;
         if !(0.0..=1.0).contains(&q) || size == 0 {
             let message = format!("there is no quantile {q} along axis {axis} of {}", self.ty());
-            let help = "a quantile is between 0 and 1, and the axis is not empty; percentages are for `percentile`";
+            let help =
+                "a quantile is between 0 and 1, and the axis is not empty; percentages are for `percentile`";
             or_raise(Err(Error::new(ErrorKind::Index, message).help(help)), &location)
         }
         let sorted = or_raise(order.sort(&[x.value().clone()], &location), &location).remove(0);
         let at = |place: usize| {
-            let cuts: Vec<Cut> =
-                (0..x.rank()).map(|a| if a == order.axis { Cut::from(place) } else { Cut::from(..) }).collect();
+            let cuts: Vec<Cut> = (0..x.rank())
+                .map(|a| if a == order.axis { Cut::from(place) } else { Cut::from(..) })
+                .collect();
             sorted.slice(cuts)
         };
         let place = q * (size - 1) as f64;

@@ -65,7 +65,9 @@ pub(crate) fn use_key(words: &Array, location: &Location) -> Result<(), Error> {
         return Ok(());
     }
     let used = match words.value() {
-        Value::Traced(tracer) if tracer.value().is_none() => Used::Traced(tracer.frame().id(), tracer.var().0),
+        Value::Traced(tracer) if tracer.value().is_none() => {
+            Used::Traced(tracer.frame().id(), tracer.var().0)
+        }
         value => match value.known().filter(|tensor| tensor.len() == 2) {
             Some(words) => Used::Words(words.literal(0).bits() << 32 | words.literal(1).bits()),
             // Many keys at once are none of them.

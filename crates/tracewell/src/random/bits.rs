@@ -129,9 +129,8 @@ fn enciphered(key: &Array, shape: &Shape, wide: bool, location: &Location) -> Ar
     } else {
         shifted_right(&number(DType::I64), 32).convert(DType::U32)
     };
-    let repeated = |x: Array| {
-        apply(Broadcast { shape: flat.clone(), axes: Vec::new() }, &[x.value().clone()], location)
-    };
+    let repeated =
+        |x: Array| apply(Broadcast { shape: flat.clone(), axes: Vec::new() }, &[x.value().clone()], location);
     let [k0, k1] = parts(key).map(repeated);
     let operands = [k0, k1, high, low].map(|x| x.value().clone());
     let bits = apply(Threefry { wide }, &operands, location);

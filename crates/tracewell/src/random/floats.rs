@@ -41,7 +41,14 @@ fn unit(key: &Array, shape: &Shape, dtype: DType, location: &Location) -> Array 
 }
 
 /// From `low` to `high`.
-fn between(key: &Array, shape: &Shape, dtype: DType, low: &Array, high: &Array, location: &Location) -> Array {
+fn between(
+    key: &Array,
+    shape: &Shape,
+    dtype: DType,
+    low: &Array,
+    high: &Array,
+    location: &Location,
+) -> Array {
     let unit = unit(key, shape, dtype, location);
     (unit * (high - low) + low).maximum(low)
 }

@@ -1,9 +1,9 @@
 //! Integers, orders and choices.
 
-use tracewell_array::{DType, Shape};
-use tracewell_graph::Location;
+use tracewell_array::{DType, Literal, Shape};
 use tracewell_graph::prim::{Broadcast, Sort};
-use tracewell_trace::{Error, ErrorKind};
+use tracewell_graph::{Location, Splat};
+use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::bits::{shifted_right, words};
 use super::{Key, drawn};
@@ -37,48 +37,43 @@ pub fn randint(key: &Key, shape: impl Into<Shape>, low: i64, high: i64, dtype: D
         or_raise(Err(Error::new(ErrorKind::Index, message).help("`low` is below `high`")), &location)
     }
     let span = (high as i128 - low as i128) as u64;
-    drawn("randint", key, &[], &location, |key, _| integers(key, &shape, low, span, dtype, &location))
+    drawn("randint", key, &[], &location, |key, _| {
+        // A byte has too few bits to be evenly shared out.
+        let wider = if dtype == DType::U8 { DType::I32 } else { dtype };
+        integers(key, &shape, low, span, wider, &location).convert(dtype)
+    })
 }
 
 /// Two draws of as many bits as the type has, as digits of one number, of which the remainder is taken.
 fn integers(key: &Array, shape: &Shape, low: i64, span: u64, dtype: DType, location: &Location) -> Array {
-    let bits = if dtype.size() == 8 { DType::I64 } else { DType::U32 };
-    let [above, below] = halves_of(key, location).map(|key| {
-        let drawn = words(&key, shape, if dtype == DType::U8 { DType::U8 } else { bits }, location);
-        drawn.convert(bits)
-    });
+    let bits = if dtype == DType::I64 { DType::I64 } else { DType::U32 };
+    let [above, below] = halves_of(key, location).map(|key| words(&key, shape, bits, location));
     let width = 8 * dtype.size() as u32;
     // In the arithmetic of the type, in which a span of all its values is none.
-    let mask = if width == 64 { u64::MAX } else { (1 << width) - 1 };
+    let mask = u64::MAX >> (64 - width);
     let span = span & mask;
-    let wrapped = |x: Array| if width == 8 { x & 255u32 } else { x };
     let remainder = |x: &Array| if span == 0 { x.clone() } else { remainder(x, span) };
     let half = (1u64 << (width / 2)).checked_rem(span).unwrap_or(1 << (width / 2));
     let squared = half.wrapping_mul(half) & mask;
     let factor = squared.checked_rem(span).unwrap_or(squared);
-    let constant = |x: u64| Array::from_value(tracewell_trace::Value::Splat(tracewell_graph::Splat {
-        literal: tracewell_array::Literal::from_bits(bits, x),
-        shape: shape.clone(),
-        weak: false,
-    }));
-    let sum = wrapped(remainder(&above) * constant(factor) + remainder(&below));
+    let sum = remainder(&above) * number(Literal::from_bits(bits, factor)) + remainder(&below);
     let offset = remainder(&sum);
-    let offset = if dtype == DType::I32 { offset.bitcast(dtype) } else { offset.convert(dtype) };
-    let low = Array::from_value(tracewell_trace::Value::Splat(tracewell_graph::Splat {
-        literal: tracewell_array::Literal::from_i64(dtype, low),
-        shape: shape.clone(),
-        weak: false,
-    }));
-    offset + low
+    let offset = if dtype == DType::I32 { offset.bitcast(dtype) } else { offset };
+    offset + number(Literal::from_i64(dtype, low))
+}
+
+fn number(literal: Literal) -> Array {
+    Array::from_value(Value::Splat(Splat { literal, shape: Shape::scalar(), weak: false }))
 }
 
 /// The remainder of unsigned integers, which 64 bits are here too, although their type has a sign.
 fn remainder(x: &Array, span: u64) -> Array {
     if x.dtype() != DType::I64 {
-        return x % Array::full(Shape::scalar(), span as f64, x.dtype());
+        return x % number(Literal::from_bits(x.dtype(), span));
     }
-    let span = Array::from(span as i64);
-    if span.item::<i64>() < 0 {
+    let is_huge = span >> 63 == 1;
+    let span = number(Literal::from_bits(DType::I64, span));
+    if is_huge {
         // The quotient is 0 or 1: 1 where `x` is as far up as `span`, unsigned.
         let fits = x.lt(0) & x.ge(&span);
         return select(&fits, x - &span, x);

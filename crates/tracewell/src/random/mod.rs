@@ -13,7 +13,7 @@
 //! let w = random::normal(&weights, [2, 3], F32);
 //! let x = random::uniform(&noise, [3], F32);
 //! assert_eq!(w.dot(&x).shape().to_string(), "[2]");
-//! assert_eq!(random::bits(&key, [2], U32).to_string(), "[1797259609 2579123966]");
+//! assert_eq!(random::bits(&key, [2], U32).to_string(), "[4070199207 4202968722]");
 //! ```
 
 mod bits;
@@ -55,7 +55,8 @@ impl Key {
         let ty = words.ty();
         if ty.dtype != crate::U32 || ty.shape.iter().next_back() != Some(2) {
             let message = format!("a key is made of u32[2], found {ty}");
-            let error = Error::new(ErrorKind::Type, message).help("`random::key(seed)` makes one of a number");
+            let error =
+                Error::new(ErrorKind::Type, message).help("`random::key(seed)` makes one of a number");
             or_raise(Err(error), &Location::caller())
         }
         Key { words: words.clone() }
