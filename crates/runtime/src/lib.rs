@@ -16,6 +16,7 @@ pub mod pool;
 mod sort;
 mod split;
 mod stop;
+mod subnormal;
 mod vector_product;
 
 pub use cache::{CompiledKernel, compiled};

@@ -215,8 +215,9 @@ impl Copy<'_> {
         }
     }
 
-    /// The fixed lane order of a reduction, without lanes that nothing is in. A float sum starts from +0, which
-    /// makes a difference only where everything added is -0: adding +0 in the end does the same.
+    /// The fixed lane order of a reduction, without lanes that nothing is in. A float sum starts from +0 in every
+    /// lane, which makes a difference only where everything added is -0: so one lane will do, and it is the one
+    /// that has to wait for the fewest others.
     fn reduce_written_out(
         &mut self,
         b: &mut KernelBuilder,
@@ -227,6 +228,14 @@ impl Copy<'_> {
     ) -> Vec<Value> {
         let lanes = lanes_of(accumulators.iter().map(|a| self.kernel.dtype(a.out)));
         let mut state: Vec<Vec<Option<Value>>> = vec![vec![None; lanes]; accumulators.len()];
+        let used = (extent.max(1) as usize).min(lanes).next_power_of_two();
+        for (a, state) in accumulators.iter().zip(&mut state) {
+            let dtype = self.kernel.dtype(a.out);
+            if extent == 0 || (a.combine == Combine::Add && dtype.is_float()) {
+                let identity = a.combine.identity(dtype).expect("verified to be defined on the type");
+                state[(used / 2).saturating_sub(1)] = Some(b.literal(identity));
+            }
+        }
         for i in 0..extent {
             self.values.insert(var, Known::Number(i));
             let yields = self.region(b, body);
@@ -246,16 +255,7 @@ impl Copy<'_> {
                 }
                 width /= 2;
             }
-            let dtype = self.kernel.dtype(a.out);
-            let identity = a.combine.identity(dtype).expect("verified to be defined on the type");
-            outs.push(match state[0] {
-                None => b.literal(identity),
-                Some(sum) if a.combine == Combine::Add && dtype.is_float() => {
-                    let zero = b.literal(identity);
-                    b.op(Op::Add, &[zero, sum])
-                }
-                Some(value) => value,
-            });
+            outs.push(state[0].expect("lanes are filled from the first one on"));
         }
         outs
     }
