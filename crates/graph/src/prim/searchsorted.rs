@@ -97,7 +97,7 @@ impl Primitive for Searchsorted {
     /// By halves. As many turns for every element, so that neighbours need not wait for each other.
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (n, m) = sizes(&inputs[0].shape, &inputs[1].shape);
-        let rows = if m == 0 { 0 } else { inputs[1].shape.len() / m };
+        let rows = inputs[1].shape.len().checked_div(m).unwrap_or(0);
         let right = self.right;
         Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
             let search = |b: &mut KernelBuilder, row: Option<Value>, i: Value| {

@@ -111,7 +111,7 @@ fn is_dealt(len: usize, width: u32) -> bool {
 fn deal<T: Keyed>(data: &mut [T], spare: &mut [T], width: u32) {
     let bits = DEAL.min(width).min(data.len().ilog2() - PART);
     let rest = width - bits;
-    let digit = |x: T| (x.key() >> rest) as usize % (1 << DEAL) & ((1 << bits) - 1);
+    let digit = |x: T| (x.key() >> rest) as usize & ((1 << bits) - 1);
     let mut ends = [0u32; 1 << DEAL];
     for &x in data.iter() {
         ends[digit(x)] += 1;

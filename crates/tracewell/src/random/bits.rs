@@ -143,7 +143,7 @@ fn parts(words: &Array) -> [Array; 2] {
 }
 
 /// The two halves of 64 bits, on a new last axis.
-fn halves(bits: &Array) -> Array {
+pub(super) fn halves(bits: &Array) -> Array {
     let high = shifted_right(bits, 32).convert(DType::U32);
     stack(&[high, bits.convert(DType::U32)], -1)
 }

@@ -125,7 +125,7 @@ pub fn truncated_normal(key: &Key, shape: impl Into<Shape>, low: f64, high: f64,
         let [low, high] = [low, high].map(|bound| number(bound, dtype));
         let [a, b] = [&low, &high].map(|bound| (bound / SQRT_2).erf());
         let x = between(key, &shape, dtype, &a, &b, &location).erf_inv() * SQRT_2;
-        x.clamp(&low.nextafter(f64::INFINITY), &high.nextafter(f64::NEG_INFINITY))
+        x.clamp(low.nextafter(f64::INFINITY), high.nextafter(f64::NEG_INFINITY))
     })
 }
 

@@ -5,7 +5,7 @@ use tracewell_graph::prim::{Broadcast, Sort};
 use tracewell_graph::{Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value};
 
-use super::bits::{shifted_right, words};
+use super::bits::{halves, shifted_right, words};
 use super::{Key, drawn};
 use crate::array::{Array, Cut, axis_of, bind_here, or_raise, select};
 
@@ -87,9 +87,7 @@ fn remainder(x: &Array, span: u64) -> Array {
 
 /// Two keys of one that is used up already.
 fn halves_of(key: &Array, location: &Location) -> [Array; 2] {
-    let both = words(key, &Shape::from([2]), DType::I64, location);
-    let high = shifted_right(&both, 32).convert(DType::U32);
-    let pairs = crate::array::stack(&[high, both.convert(DType::U32)], -1);
+    let pairs = halves(&words(key, &Shape::from([2]), DType::I64, location));
     [0, 1].map(|i| pairs.slice([Cut::from(i)]))
 }
 
