@@ -18,6 +18,8 @@ mod concrete;
 mod control;
 #[path = "face/control_errors.rs"]
 mod control_errors;
+#[path = "face/cumulative.rs"]
+mod cumulative;
 #[path = "face/custom.rs"]
 mod custom;
 #[path = "face/donation.rs"]
@@ -56,6 +58,10 @@ mod places;
 mod primitives;
 #[path = "face/purity.rs"]
 mod purity;
+#[path = "face/random.rs"]
+mod random;
+#[path = "face/sorting.rs"]
+mod sorting;
 #[path = "face/threads.rs"]
 mod threads;
 #[path = "face/tour.rs"]

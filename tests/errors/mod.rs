@@ -12,6 +12,7 @@ mod argument_in_jit;
 mod associative_shape;
 mod axis_range;
 mod axis_twice;
+mod bits_float;
 mod branch_structure;
 mod branch_types;
 mod broadcast_rank;
@@ -36,6 +37,7 @@ mod escaped_tracer;
 mod file_dtype;
 mod file_missing;
 mod file_not_npy;
+mod fold_float;
 mod grad_by_integer;
 mod grad_of_count;
 mod grad_of_vector;
@@ -53,6 +55,9 @@ mod index_shapes;
 mod index_type;
 mod item_of_many;
 mod item_type;
+mod key_twice;
+mod key_words;
+mod keys_at_once;
 mod leaked_tracer;
 mod lower_nothing;
 mod map2_structure;
@@ -62,6 +67,7 @@ mod mistake_under_hessian;
 mod ndarray_type;
 mod negative_size;
 mod no_result;
+mod normal_integers;
 mod number_on_the_left;
 mod number_too_large;
 mod permute_axes;
@@ -73,6 +79,8 @@ mod primitive_captures;
 mod primitive_name;
 mod primitive_parameters;
 mod primitive_results;
+mod quantile_range;
+mod randint_range;
 mod recursion;
 mod reshape_count;
 mod result_not_arrays;
@@ -81,8 +89,11 @@ mod scan_length;
 mod scan_lengths;
 mod scan_nothing;
 mod scan_scalar;
+mod search_rank;
 mod segment_ids;
 mod select_condition;
+mod sort_keys;
+mod sort_shapes;
 mod squeeze_size;
 mod static_own_type;
 mod static_scalar;
@@ -91,6 +102,8 @@ mod switch_index;
 mod switch_nothing;
 mod tangent_structure;
 mod tangent_type;
+mod top_k_size;
+mod unique_empty;
 mod update_shape;
 mod update_type;
 mod used_after_donation;
@@ -104,6 +117,7 @@ mod vmap_result_axis;
 mod vmap_scalar;
 mod vmap_sizes;
 mod vmap_whole_result;
+mod weights_rank;
 
 use page::{Ending, Mistake, Wrong};
 
@@ -258,6 +272,30 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(scan_length),
             runs!(associative_shape),
             runs!(value_in_loop),
+        ],
+    ),
+    (
+        "Sorting",
+        &[
+            runs!(top_k_size),
+            runs!(sort_shapes),
+            runs!(sort_keys),
+            runs!(search_rank),
+            runs!(quantile_range),
+            runs!(unique_empty),
+        ],
+    ),
+    (
+        "Random numbers",
+        &[
+            runs!(key_twice),
+            runs!(keys_at_once),
+            runs!(key_words),
+            runs!(fold_float),
+            runs!(normal_integers),
+            runs!(randint_range),
+            runs!(bits_float),
+            runs!(weights_rank),
         ],
     ),
     (

@@ -50,9 +50,13 @@ impl Allowance {
             // Their examples repeat sums of bounded terms, whose error is relative to the bound.
             "scan" | "switch" => Allowance::Bounded(16.0 * UNITS),
             // A sum of one product begins with a zero, in a loop too.
-            "reduce_max" | "reduce_min" | "while" => Allowance::Zeros,
-            "dot_general" | "each" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
-            "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
+            "cummax" | "cummin" | "reduce_max" | "reduce_min" | "while" => Allowance::Zeros,
+            // As exact as each step, and steps of many.
+            "cumlogsumexp" => Allowance::Bounded(64.0 * UNITS),
+            "cumsum" | "dot_general" | "each" | "linear_recurrence" | "reduce_sum" => {
+                Allowance::Absolute(of_sum(graph, inputs)?)
+            }
+            "cumprod" | "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
             _ if roundings(example, graph) > 1 => Allowance::Units(UNITS, None),
             _ => Allowance::Exact,
         })

@@ -5,12 +5,14 @@
 mod calculus;
 mod densities;
 mod derivatives_page;
+mod draws;
 mod edges;
 mod indexing;
 mod kinds;
 mod nested;
 mod networks;
 mod shapes;
+mod sorting;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -119,13 +121,17 @@ fn check(row: &Row, way: &str, tolerance: f64, compute: impl Fn() -> Array) -> O
 }
 
 /// Where numbers are too far apart for a comparison in `f32`.
-const NOT_IN_F32: &[&str] = &["log_sum_exp_of_large"];
+const NOT_IN_F32: &[&str] = &["log_sum_exp_of_large", "cumlogsumexp_of_large"];
 
 fn check_group(group: &str) {
     let (_, compositions) = GROUPS.iter().find(|(name, _)| *name == group).unwrap();
+    check_rows(group, compositions, &rows());
+}
+
+fn check_rows(group: &str, compositions: &[Composition], rows: &[Row]) {
     let mut failures = Vec::new();
     let mut used = BTreeSet::new();
-    for row in rows().iter().filter(|row| row.group == group) {
+    for row in rows.iter().filter(|row| row.group == group) {
         let composition = compositions.iter().find(|c| c.name == row.composition);
         let (Some(Composition { x, f, .. }), Some(kind)) = (composition, Kind::named(row.kind)) else {
             failures.push(format!("{} has no function here", row.name()));
@@ -135,7 +141,9 @@ fn check_group(group: &str) {
         let (x, f) = (x(), *f);
         failures.extend(check(row, "at once", 1e-10, || kind.of(f, &x)));
         failures.extend(check(row, "jitted", 1e-10, || jit(move |x: &Array| kind.of(f, x)).call(&x)));
-        if matches!(kind, Kind::Value | Kind::Grad) && !NOT_IN_F32.contains(&row.composition) {
+        // Another type draws other bits.
+        let in_f32 = group != "random" && matches!(kind, Kind::Value | Kind::Grad);
+        if in_f32 && !NOT_IN_F32.contains(&row.composition) {
             failures.extend(check(row, "in f32", 1e-5, || {
                 jit(move |x: &Array| kind.of(f, x)).call(&x.convert(F32))
             }));

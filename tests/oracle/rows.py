@@ -52,14 +52,19 @@ KINDS = {
 }
 
 
+def rows(group, name, f, x, kinds):
+    """What JAX makes of a composition, for each kind a row."""
+    for kind in kinds.split():
+        y = np.asarray(jax.jit(KINDS[kind](f))(jnp.array(x)))
+        assert y.dtype == np.float64, (name, kind, y.dtype)
+        shape = ",".join(map(str, y.shape))
+        numbers = " ".join(repr(float(v)) for v in y.ravel())
+        yield f"{group}/{name}/{kind}: [{shape}] {numbers}"
+
+
 def composition(group, x, kinds):
     def register(f):
-        for kind in kinds.split():
-            y = np.asarray(jax.jit(KINDS[kind](f))(jnp.array(x)))
-            assert y.dtype == np.float64, (f.__name__, kind, y.dtype)
-            shape = ",".join(map(str, y.shape))
-            numbers = " ".join(repr(float(v)) for v in y.ravel())
-            ROWS.append(f"{group}/{f.__name__}/{kind}: [{shape}] {numbers}")
+        ROWS.extend(rows(group, f.__name__, f, x, kinds))
         return f
 
     return register

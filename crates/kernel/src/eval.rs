@@ -367,6 +367,13 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
             }
             _ => Err("`gemm` has other operands than it needs".to_owned()),
         },
+        Library::Sort(sort) => {
+            sort.check(call)?;
+            for _ in 0..operands[0].cells.len() {
+                budget.spend()?;
+            }
+            sort.eval(&operands[..call.inputs.len()])
+        }
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
                 operands[..call.inputs.len()].iter().map(Cells::tensor).collect();

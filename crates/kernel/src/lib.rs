@@ -14,6 +14,7 @@ pub mod math;
 mod op;
 mod program;
 pub mod scalar;
+mod sort;
 pub mod text;
 mod verify;
 
@@ -24,7 +25,7 @@ pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
     lanes_of,
 };
-pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
+pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};

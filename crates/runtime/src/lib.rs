@@ -13,6 +13,7 @@ mod library;
 mod matmul;
 mod memory;
 pub mod pool;
+mod sort;
 mod split;
 mod stop;
 mod subnormal;

@@ -35,15 +35,17 @@ mod key;
 mod outcome;
 pub mod pipeline;
 pub mod primitive;
+pub mod random;
 mod staging;
 mod static_arg;
 mod transform;
 pub mod tree;
 
 pub use array::{
-    Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, stack,
+    Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, sort_together,
+    stack,
 };
-pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
+pub use checks::{CacheMiss, checking_keys, checking_leaks, checking_purity, explain_cache_misses};
 pub use control::{
     LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
     scan, scan_with, switch, while_loop,
@@ -73,18 +75,20 @@ pub mod observe {
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
     pub use crate::array::{
-        Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, stack,
+        Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select,
+        sort_together, stack,
     };
     pub use crate::dtypes::*;
+    pub use crate::random;
     pub use crate::tree;
     pub use crate::{
         CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
-        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
-        debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
-        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback, print_saved_residuals,
-        s, saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
+        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_keys,
+        checking_leaks, checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp,
+        custom_vjp, debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp,
+        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback,
+        print_saved_residuals, s, saved_residuals, scan, scan_with, stop_gradient, switch, trace,
+        value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 

@@ -367,7 +367,11 @@ pub(super) fn check_call<T: PartialEq>(
             return Err(format!("operand {i} is written and must not be another operand too"));
         }
     }
-    let Library::Gemm(g) = &call.library else { return Ok(()) };
+    let g = match &call.library {
+        Library::Gemm(g) => g,
+        Library::Sort(sort) => return sort.check(call),
+        Library::Custom(_) => return Ok(()),
+    };
     let ([a, b], [c]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
         return Err("`gemm` has two inputs and one output".to_owned());
     };

@@ -3,6 +3,7 @@
 mod at;
 mod convert;
 mod create;
+mod cumulative;
 mod display;
 mod dynamic;
 mod elementwise;
@@ -13,6 +14,7 @@ mod placing;
 mod reduce;
 mod scalar;
 mod shape;
+mod sort;
 mod take;
 
 pub use at::At;
@@ -21,9 +23,11 @@ pub use indexing::{Cut, Cuts};
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
+pub use sort::sort_together;
 pub use take::{one_hot, segment_sum};
 
 pub(crate) use operators::{common_dtype, fit};
+pub(crate) use reduce::axis_of;
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};

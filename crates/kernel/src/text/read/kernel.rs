@@ -7,7 +7,7 @@ use super::{Definition, MAX_DEPTH, Read, Reader};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
-use crate::library::{Gemm, Library, LibraryCall};
+use crate::library::{Gemm, Library, LibraryCall, SortRows};
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
 
@@ -300,6 +300,21 @@ impl<'a> Reader<'a> {
                 self.expect(",")?;
                 let b = self.strides()?;
                 Ok(Library::Gemm(Gemm { dtype, batch, m, n, k, a, b }))
+            }
+            "sort" => {
+                let at = self.lexer.start();
+                let descending = match self.word("an order")? {
+                    "ascending" => false,
+                    "descending" => true,
+                    other => return self.error(at, format!("there is no order `{other}`")),
+                };
+                let mut extent = |word| {
+                    self.expect(word)?;
+                    self.number()
+                };
+                let (keys, rows) = (extent("keys")?, extent("rows")?);
+                let (len, kept) = (extent("len")?, extent("kept")?);
+                Ok(Library::Sort(SortRows { keys, descending, rows, len, kept }))
             }
             "custom" => {
                 let at = self.lexer.start();
