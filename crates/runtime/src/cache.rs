@@ -14,8 +14,8 @@ use tracewell_kernel::{Kernel, Library, LibraryCall, Region, Stmt};
 
 use crate::code::CodeMemory;
 use crate::error::BuildError;
-use crate::matmul::is_shared;
-use crate::pool;
+
+use crate::{conv, matmul, pool};
 
 /// Fewer kernels than this are compiled on the calling thread.
 const PARALLEL: usize = 5;
@@ -35,7 +35,11 @@ impl CompiledKernel {
         let code = CodeMemory::new(&code).map_err(BuildError::Memory)?;
         let mut calls = Vec::new();
         collect_calls(&kernel.body, &mut calls);
-        let shares = |call: &LibraryCall| matches!(&call.library, Library::Gemm(gemm) if is_shared(gemm));
+        let shares = |call: &LibraryCall| match &call.library {
+            Library::Gemm(gemm) => matmul::is_shared(gemm),
+            Library::Conv(conv) => conv::is_shared(conv),
+            Library::Custom(_) => false,
+        };
         // A user's function runs on the thread that called.
         let is_users = |call: &LibraryCall| matches!(call.library, Library::Custom(_));
         let shares_work = calls.iter().any(shares) && !calls.iter().any(is_users);

@@ -11,6 +11,7 @@ use tracewell_array::{DType, Shape};
 use tracewell_codegen::CallHandler;
 use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall};
 
+use crate::conv::convolve;
 use crate::error::RunError;
 use crate::matmul::matmul;
 
@@ -27,6 +28,11 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
         Library::Gemm(gemm) => {
             // SAFETY: the caller's promise; that strides stay inside the buffers is a rule of the verifier.
             unsafe { matmul(gemm, buffers[0], buffers[1], buffers[2]) }
+            Ok(())
+        }
+        Library::Conv(conv) => {
+            // SAFETY: the caller's promise; that the sizes fit is a rule of the verifier.
+            unsafe { convolve(conv, buffers[0], buffers[1], buffers[2]) }
             Ok(())
         }
         Library::Custom(custom) => {

@@ -17,6 +17,7 @@ mod clamp;
 mod compare;
 mod concatenate;
 mod constant;
+mod conv;
 mod convert;
 mod custom_jvp;
 mod custom_vjp;
@@ -35,6 +36,7 @@ mod nextafter;
 mod pad;
 mod permute;
 mod reduce;
+mod reduce_window;
 mod reference;
 mod reshape;
 mod reverse;
@@ -45,8 +47,10 @@ mod scan_examples;
 mod scan_jvp;
 mod scan_transpose;
 mod select;
+mod select_and_gather;
 mod shape_rules;
 mod slice;
+mod sliding;
 mod switch;
 mod switch_examples;
 mod switch_rules;
@@ -64,10 +68,11 @@ mod window;
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
-    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
-    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
-    integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*,
-    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, conv::*,
+    convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*,
+    each::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*,
+    reduce::*, reduce_window::*, reshape::*, reverse::*, round::*, scan::*, select::*, select_and_gather::*,
+    slice::*, switch::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -129,14 +134,14 @@ primitives! {
     Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
     Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
     Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
-    Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
+    Constant "constant", Conv "conv", ConvKernel "conv_kernel", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
     DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
     Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
     Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
     Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
     Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
-    ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
-    Rsqrt "rsqrt", Scan "scan", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
+    ReduceProd "reduce_prod", ReduceSum "reduce_sum", ReduceWindowMax "reduce_window_max", ReduceWindowMin "reduce_window_min", ReduceWindowProd "reduce_window_prod", ReduceWindowSum "reduce_window_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
+    Rsqrt "rsqrt", Scan "scan", Select "select", SelectAndGather "select_and_gather", SelectAndScatterAdd "select_and_scatter_add", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
     ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
     StopGradient "stop_gradient", Sub "sub", Switch "switch", Tan "tan", Tanh "tanh", Trigamma "trigamma", While "while", Xor "xor",
 }
