@@ -1,6 +1,6 @@
-//! Values and derivatives beside JAX's: every row of values.txt, computed at once and jitted, and in `f32`.
+//! Values and derivatives beside JAX's: every row of values.txt and its kin, computed at once and jitted, and in `f32`.
 //!
-//! A composition is a function of one array. It stands here and in make.py, which stores what JAX makes of it.
+//! A composition is a function of one array. It stands here and in a script, which stores what JAX makes of it.
 
 mod calculus;
 mod densities;
@@ -10,6 +10,7 @@ mod kinds;
 mod nested;
 mod networks;
 mod shapes;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,10 +18,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use kinds::Kind;
 use tracewell::prelude::*;
 
-/// How many rows values.txt has, so that none gets lost.
-const ROWS: usize = 339;
+/// The files of rows with how many each has, so that none gets lost.
+const FILES: [(&str, usize); 2] = [(include_str!("values.txt"), 339), (include_str!("windows.txt"), 185)];
 
 /// A function of one array, and where.
+#[derive(Clone, Copy)]
 struct Composition {
     name: &'static str,
     x: fn() -> Array,
@@ -31,12 +33,13 @@ const fn of(name: &'static str, x: fn() -> Array, f: fn(&Array) -> Array) -> Com
     Composition { name, x, f }
 }
 
-const GROUPS: [(&str, &[Composition]); 5] = [
+const GROUPS: [(&str, &[Composition]); 6] = [
     ("networks", networks::ALL),
     ("densities", densities::ALL),
     ("calculus", calculus::ALL),
     ("shapes", shapes::ALL),
     ("nested", nested::ALL),
+    ("windows", windows::ALL),
 ];
 
 /// `sin(0.7 i + phase)` for the `i`-th element, as make.py has it; of the element type of another array.
@@ -56,7 +59,7 @@ fn numbers<const N: usize>(elements: [f64; N], like: &Array) -> Array {
     Array::from(elements).convert(like.dtype())
 }
 
-/// A line of values.txt.
+/// A line of such a file.
 struct Row {
     group: &'static str,
     composition: &'static str,
@@ -72,7 +75,11 @@ impl Row {
 }
 
 fn rows() -> Vec<Row> {
-    let lines = include_str!("values.txt").lines().filter(|line| !line.starts_with('#'));
+    FILES.into_iter().flat_map(|(text, _)| rows_of(text)).collect()
+}
+
+fn rows_of(text: &'static str) -> Vec<Row> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| row(line).unwrap_or_else(|| panic!("not a row: {line}"))).collect()
 }
 
@@ -136,7 +143,7 @@ fn check_group(group: &str) {
         }
     }
     let unused = compositions.iter().filter(|c| !used.contains(c.name));
-    failures.extend(unused.map(|c| format!("{group}/{} has no row: run make.py", c.name)));
+    failures.extend(unused.map(|c| format!("{group}/{} has no row: run its script", c.name)));
     assert!(failures.is_empty(), "{} disagreements with JAX:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -166,11 +173,18 @@ fn nested_transforms_agree_with_jax() {
 }
 
 #[test]
+fn windows_agree_with_jax() {
+    check_group("windows");
+}
+
+#[test]
 fn no_row_is_lost() {
     let rows = rows();
-    assert_eq!(rows.len(), ROWS, "rows of values.txt");
+    for (text, count) in FILES {
+        assert_eq!(rows_of(text).len(), count, "rows of the file that begins {:?}", text.lines().next());
+    }
     let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
-    assert_eq!(names.len(), ROWS, "a row occurs twice");
+    assert_eq!(names.len(), rows.len(), "a row occurs twice");
     for row in &rows {
         assert!(GROUPS.iter().any(|(group, _)| *group == row.group), "{} is in no group", row.name());
         assert_eq!(row.elements.len(), row.shape.len(), "elements of {}", row.name());

@@ -18,7 +18,7 @@ pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
 
-pub(crate) use operators::{common_dtype, fit};
+pub(crate) use operators::{binary, common_dtype, fit};
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};
