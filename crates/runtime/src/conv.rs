@@ -21,6 +21,9 @@ use crate::subnormal::flushed;
 
 /// Multiply-adds below which a convolution stays on one thread.
 const PARALLEL: usize = 1 << 20;
+/// Multiply-adds up to which plain loops in the order of the language are done before the library has looked at the
+/// sizes.
+const SMALL: usize = 1 << 13;
 /// So many elements are copied side by side, if the number of places below allows.
 const BLOCK: usize = 1 << 17;
 /// Fewest and most places of a block: few are not worth a product, many not worth a larger copy.
@@ -147,6 +150,7 @@ struct Plan<'a, T> {
     /// Places of a block.
     block: usize,
     is_shared: bool,
+    is_small: bool,
 }
 
 /// Places that follow each other along the last axis.
@@ -184,9 +188,10 @@ impl<'a, T: Number> Plan<'a, T> {
         let places = conv.batch * conv.axes.iter().map(|axis| axis.places).product::<usize>();
         let depth = window * conv.from;
         let [few, many] = PLACES;
-        let block = (BLOCK / depth.max(1)).clamp(few, many);
+        let is_small = conv.work() <= SMALL;
+        let block = if is_small { places.max(1) } else { (BLOCK / depth.max(1)).clamp(few, many) };
         let (groups, from, to) = (conv.groups, conv.from, conv.to);
-        Plan { x, outer, last, groups, from, to, places, depth, block, is_shared: is_shared(conv) }
+        Plan { x, outer, last, groups, from, to, places, depth, block, is_shared: is_shared(conv), is_small }
     }
 
     /// The result image: every block by itself.
@@ -205,7 +210,7 @@ impl<'a, T: Number> Plan<'a, T> {
             shares.push((places, own));
             rest = others;
         }
-        in_parts(shares, |(places, y)| {
+        self.in_parts(shares, |(places, y)| {
             let mut y = y;
             for start in places.clone().step_by(self.block) {
                 let block = start..places.end.min(start + self.block);
@@ -231,7 +236,7 @@ impl<'a, T: Number> Plan<'a, T> {
             .collect();
         let shares =
             if self.is_shared { shares.into_iter().map(|share| vec![share]).collect() } else { vec![shares] };
-        in_parts(shares, |shares: Vec<(Range<usize>, &mut [T])>| {
+        self.in_parts(shares, |shares: Vec<(Range<usize>, &mut [T])>| {
             for (places, sum) in shares {
                 for start in places.clone().step_by(self.block) {
                     self.kernel_block(start..places.end.min(start + self.block), y, sum);
@@ -256,9 +261,29 @@ impl<'a, T: Number> Plan<'a, T> {
         self.from == 1 && self.to == 1 && self.groups > 1
     }
 
+    /// Whether it is done by plain loops.
+    fn is_plain(&self) -> bool {
+        !T::HAS_PRODUCTS || self.is_small || self.is_depthwise() || self.depth == 0
+    }
+
+    /// Runs `work` on every share, the first of them here.
+    fn in_parts<S: Send>(&self, shares: Vec<S>, work: impl Fn(S) + Sync) {
+        let work = |share| if self.is_small { work(share) } else { flushed(|| work(share)) };
+        let mut shares = shares.into_iter();
+        let Some(first) = shares.next() else { return };
+        if shares.len() == 0 {
+            return work(first);
+        }
+        pool::scope(|scope| {
+            let work = &work;
+            shares.for_each(|share| scope.spawn(move |_| work(share)));
+            work(first);
+        });
+    }
+
     fn image_block(&self, places: Range<usize>, w: &[T], y: &mut [MaybeUninit<T>]) {
         let channels = self.groups * self.to;
-        if !T::HAS_PRODUCTS || self.is_depthwise() || self.depth == 0 {
+        if self.is_plain() {
             y.iter_mut().for_each(|y| {
                 y.write(T::ZERO);
             });
@@ -309,7 +334,7 @@ impl<'a, T: Number> Plan<'a, T> {
 
     fn kernel_block(&self, places: Range<usize>, y: &[T], w: &mut [T]) {
         let channels = self.groups * self.to;
-        if !T::HAS_PRODUCTS || self.is_depthwise() || w.is_empty() {
+        if self.is_plain() || w.is_empty() {
             return self.each_under(places, |place, k, x| {
                 let y = &y[place * channels..][..channels];
                 add_to_kernel(self, x, y, &mut w[k * self.from * channels..][..self.from * channels]);
@@ -545,19 +570,4 @@ fn with_scratch<T: Number>(len: usize, f: impl FnOnce(&mut [T])) {
     }
     f(&mut memory[..len]);
     T::scratch().set(memory);
-}
-
-/// Runs `work` on every share, the first of them here.
-fn in_parts<S: Send>(shares: Vec<S>, work: impl Fn(S) + Sync) {
-    let work = |share| flushed(|| work(share));
-    let mut shares = shares.into_iter();
-    let Some(first) = shares.next() else { return };
-    if shares.len() == 0 {
-        return work(first);
-    }
-    pool::scope(|scope| {
-        let work = &work;
-        shares.for_each(|share| scope.spawn(move |_| work(share)));
-        work(first);
-    });
 }

@@ -248,6 +248,7 @@ mod tests {
               launch @copy#1($0, $1)
               launch @"everything at once"() sizes 10, -9223372036854775808 cost 12
               call gemm f64 batch 1 m 2 n 2 k 2 strides [4,2,1], [4,2,1] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
+              call conv kernel f64 batch 1 groups 2 from 1 to 3 over [places 4 stride 1 of window 3 by 6 low -1 on image 2 by 5, places 4 stride 1 of window 3 by 6 low -1 on image 2 by 5] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
               return $1, $0
             }
         "#]].assert_eq(&text);
