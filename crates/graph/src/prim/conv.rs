@@ -19,9 +19,9 @@ use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
 use crate::ty::ArrayType;
 
 params! {
-    /// `conv[…] x, w`: at each place of the window of `w` over the image `x`, the sum of the products of what is under
-    /// each other, for each channel of the result. Images are `[batch, places…, channels]`, kernels are `[window…, channels
-    /// of a group, channels of the result]`. Integers wrap.
+    /// `conv[…] x, w`: at each place of the window of `w` over the image `x`, the sum of the products of what is
+    /// under each other, for each channel of the result. Images are `[batch, places…, channels]`, kernels are
+    /// `[window…, channels of a group, channels of the result]`. Integers wrap.
     pub struct Conv {
         /// For each axis of the window, how far apart its places are.
         strides: Vec<usize>,
@@ -39,8 +39,8 @@ params! {
 }
 
 params! {
-    /// `conv_kernel[…] x, y`: the adjoint of `conv` in its kernel: for each element of the window, the sum over all images
-    /// and places of the products of what is under it in `x` with `y`. Integers wrap.
+    /// `conv_kernel[…] x, y`: the adjoint of `conv` in its kernel: for each element of the window, the sum over all
+    /// images and places of the products of what is under it in `x` with `y`. Integers wrap.
     pub struct ConvKernel {
         /// For each axis, the size of the window.
         window: Vec<usize>,
