@@ -457,7 +457,7 @@ fn product(
     let matrices: Result<Vec<Atom>, TypeError> = operands
         .iter()
         .zip(shapes)
-        .map(|(operand, shape)| b.bind1(Reshape { shape: shape.into() }, &[operand.clone()]))
+        .map(|(operand, shape)| b.bind1(Reshape { shape: shape.into() }, std::slice::from_ref(operand)))
         .collect();
     let product = b.bind1(dot, &matrices?)?;
     let product = b.bind1(Reshape { shape: result.clone() }, &[product])?;

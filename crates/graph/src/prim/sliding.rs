@@ -237,5 +237,5 @@ fn cut(
         return Ok(states.to_vec());
     }
     slice.step[axis] = step;
-    states.iter().map(|state| b.bind1(slice.clone(), &[state.clone()])).collect()
+    states.iter().map(|state| b.bind1(slice.clone(), std::slice::from_ref(state))).collect()
 }
