@@ -20,8 +20,8 @@ fn training_lowers_the_loss() {
 
 #[test]
 fn training_a_convolutional_network_lowers_the_loss() {
-    let mut losses = Vec::new();
-    cnn::train(32, 60, 30, |now| losses.push((now.loss, now.accuracy)));
-    assert!(losses.len() == 2 && losses[1].0 < 0.9 * losses[0].0, "{losses:?}");
-    assert!(losses[1].1 > 0.4, "{losses:?}");
+    let mut seen = Vec::new();
+    cnn::train(32, 200, 10, |now| seen.push((now.loss, now.accuracy)));
+    let (first, last) = (seen[0], seen[seen.len() - 1]);
+    assert!(last.0 < 0.75 * first.0 && last.1 > 0.5, "{seen:?}");
 }
