@@ -104,5 +104,8 @@ fn many_blocks() {
             let axes = vec![axis([70, 3, 1, 1, 1, 1, 1]), axis([90, 3, 1, 1, 1, 1, 1])];
             agrees(&Conv { dtype: DType::F64, result, batch: 1, groups, from, to, axes });
         }
+        // More blocks than sums.
+        let axes = vec![axis([20_000, 3, 1, 1, 1, 1, 1])];
+        agrees(&Conv { dtype: DType::F64, result, batch: 1, groups: 1, from: 2, to: 2, axes });
     }
 }
