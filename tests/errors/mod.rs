@@ -28,6 +28,9 @@ mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
 mod constant_in_jit;
+mod conv_channels;
+mod conv_groups;
+mod conv_rank;
 mod cotangent_type;
 mod donated_reference;
 mod dot_scalar;
@@ -118,6 +121,10 @@ mod vmap_scalar;
 mod vmap_sizes;
 mod vmap_whole_result;
 mod weights_rank;
+mod window_axes;
+mod window_padding;
+mod window_stride;
+mod window_too_large;
 
 use page::{Ending, Mistake, Wrong};
 
@@ -166,6 +173,18 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(squeeze_size),
             runs!(huge_array),
             runs!(huge_result),
+        ],
+    ),
+    (
+        "Convolutions and windows",
+        &[
+            runs!(conv_channels),
+            runs!(conv_rank),
+            runs!(conv_groups),
+            runs!(window_too_large),
+            runs!(window_stride),
+            runs!(window_axes),
+            runs!(window_padding),
         ],
     ),
     (

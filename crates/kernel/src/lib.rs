@@ -6,6 +6,7 @@
 
 mod build;
 mod cells;
+mod conv;
 mod eval;
 pub mod generate;
 mod ir;
@@ -20,6 +21,7 @@ mod verify;
 
 pub use build::KernelBuilder;
 pub use cells::Cells;
+pub use conv::{Conv, ConvResult, WindowAxis};
 pub use eval::{eval_kernel, eval_program, eval_program_within};
 pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, DTypeError, Element, Shape};
 
+use crate::conv::Conv;
+
 /// A function of whole buffers together with the parameters of one call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LibraryCall {
@@ -27,6 +29,8 @@ pub enum Library {
     Gemm(Gemm),
     /// Rows in the order of their keys.
     Sort(SortRows),
+    /// A convolution, or its adjoint in the kernel.
+    Conv(Conv),
     /// A user's function.
     Custom(Custom),
 }

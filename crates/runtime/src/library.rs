@@ -12,6 +12,7 @@ use tracewell_array::{DType, Shape};
 use tracewell_codegen::CallHandler;
 use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall, SortRows};
 
+use crate::conv::convolve;
 use crate::error::RunError;
 use crate::matmul::matmul;
 use crate::sort::{self, Column, Place};
@@ -34,6 +35,11 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
         Library::Sort(rows) => {
             // SAFETY: the caller's promise.
             unsafe { call_sort(rows, call, buffers) }
+            Ok(())
+        }
+        Library::Conv(conv) => {
+            // SAFETY: the caller's promise; that the sizes fit is a rule of the verifier.
+            unsafe { convolve(conv, buffers[0], buffers[1], buffers[2]) }
             Ok(())
         }
         Library::Custom(custom) => {

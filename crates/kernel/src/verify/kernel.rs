@@ -6,7 +6,7 @@ use tracewell_array::DType;
 
 use super::{MAX_STACK, Names, Place, Report, count};
 use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value, Window};
-use crate::library::{Library, LibraryCall};
+use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::Op;
 use crate::text::{MAX_DEPTH, buffer_name};
 
@@ -367,11 +367,15 @@ pub(super) fn check_call<T: PartialEq>(
             return Err(format!("operand {i} is written and must not be another operand too"));
         }
     }
-    let g = match &call.library {
-        Library::Gemm(g) => g,
-        Library::Sort(sort) => return sort.check(call),
-        Library::Custom(_) => return Ok(()),
-    };
+    match &call.library {
+        Library::Gemm(gemm) => check_gemm(gemm, call),
+        Library::Conv(conv) => conv.mistake(&call.inputs, &call.outputs).map_or(Ok(()), Err),
+        Library::Sort(sort) => sort.check(call),
+        Library::Custom(_) => Ok(()),
+    }
+}
+
+fn check_gemm(g: &Gemm, call: &LibraryCall) -> Result<(), String> {
     let ([a, b], [c]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
         return Err("`gemm` has two inputs and one output".to_owned());
     };
