@@ -124,15 +124,18 @@ pub(crate) struct Call {
 pub(crate) enum CallKind {
     /// A library.
     Library(LibraryCall),
-    /// A kernel: of its operands, results and scratch.
-    Kernel {
-        kernel: Kernel,
-        /// Nanoseconds for one iteration of its outermost loop.
-        cost: u32,
-    },
+    /// Kernels, one after the other: of its operands, results and scratch.
+    Kernels(Vec<Costed>),
     /// A kernel that changes a part of its only result, which is its first operand before. The other parameters
     /// are the other operands.
-    Update { kernel: Kernel, cost: u32 },
+    Update(Costed),
+}
+
+/// A kernel that is launched as it is.
+pub(crate) struct Costed {
+    pub(crate) kernel: Kernel,
+    /// Nanoseconds for one iteration of its outermost loop.
+    pub(crate) cost: u32,
 }
 
 /// A graph as fusion sees it.
@@ -311,11 +314,15 @@ impl Builder<'_> {
                 return Ok(());
             }
             Lowering::Kernel(f) => {
-                self.written(equation, &f, false, &operands);
+                self.written(equation, &[f], &[], &operands);
+                return Ok(());
+            }
+            Lowering::Kernels { scratch, steps } => {
+                self.written(equation, &steps, &scratch, &operands);
                 return Ok(());
             }
             Lowering::Update(f) => {
-                self.written(equation, &f, true, &operands);
+                self.updated(equation, &f, &operands);
                 return Ok(());
             }
             Lowering::Control(control) => return self.control(equation, &control, &operands),
@@ -383,6 +390,7 @@ impl Builder<'_> {
             | Lowering::Graph(_)
             | Lowering::Late(_)
             | Lowering::Kernel(_)
+            | Lowering::Kernels { .. }
             | Lowering::Update(_)
             | Lowering::Control(_) => unreachable!("handled before"),
         };
@@ -468,19 +476,30 @@ impl Builder<'_> {
     }
 
     /// A kernel that a primitive writes by itself.
-    fn written(&mut self, equation: &Equation, f: &KernelFn, is_update: bool, operands: &[Operand]) {
-        let (inputs, outputs) = self.types(equation);
-        let mut b = KernelBuilder::new();
-        let read = inputs.iter().skip(usize::from(is_update));
-        let read: Vec<BufferId> = read.map(|ty| b.param(ty.dtype, false)).collect();
-        let made: Vec<BufferId> = outputs.iter().map(|ty| b.own_param(ty.dtype)).collect();
-        f(&mut b, &read, &made);
-        let kernel = b.finish(equation.prim.name());
-        let cost = kernel_cost(&kernel);
-        let kind =
-            if is_update { CallKind::Update { kernel, cost } } else { CallKind::Kernel { kernel, cost } };
+    fn written(
+        &mut self,
+        equation: &Equation,
+        steps: &[KernelFn],
+        scratch: &[ArrayType],
+        operands: &[Operand],
+    ) {
+        let (inputs, mut made) = self.types(equation);
+        made.extend(scratch.iter().cloned());
+        let kernels = steps.iter().map(|step| kernel_of(equation, &inputs, &made, step)).collect();
         let operands = self.all_in_memory(equation, operands);
-        self.call(equation, kind, operands);
+        let call = self.call(equation, CallKind::Kernels(kernels), operands);
+        for ty in scratch {
+            let id = self.node(Def::Scratch, ty.dtype, ty.shape.clone(), "scratch");
+            self.flow.calls[call].scratch.push(id);
+        }
+    }
+
+    /// A kernel of an equation whose result is its first operand, changed.
+    fn updated(&mut self, equation: &Equation, f: &KernelFn, operands: &[Operand]) {
+        let (inputs, outputs) = self.types(equation);
+        let kernel = kernel_of(equation, &inputs[1..], &outputs, f);
+        let operands = self.all_in_memory(equation, operands);
+        self.call(equation, CallKind::Update(kernel), operands);
     }
 
     fn control(
@@ -506,7 +525,7 @@ impl Builder<'_> {
         };
         let given: Vec<Given> = operands.iter().zip(inputs).map(given).collect();
         let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.fusion)?;
-        let call = self.call(equation, CallKind::Kernel { kernel, cost }, nodes);
+        let call = self.call(equation, CallKind::Kernels(vec![Costed { kernel, cost }]), nodes);
         for tensor in constants {
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             let id = self.node(Def::Constant(tensor), dtype, shape, "constant");
@@ -559,6 +578,17 @@ impl Builder<'_> {
         self.flow.calls.push(Call { kind, operands, results, scratch: Vec::new(), effect });
         number
     }
+}
+
+/// The kernel that statements write, of the arrays that they read and make.
+fn kernel_of(equation: &Equation, read: &[ArrayType], made: &[ArrayType], f: &KernelFn) -> Costed {
+    let mut b = KernelBuilder::new();
+    let read: Vec<BufferId> = read.iter().map(|ty| b.param(ty.dtype, false)).collect();
+    let made: Vec<BufferId> = made.iter().map(|ty| b.own_param(ty.dtype)).collect();
+    f(&mut b, &read, &made);
+    let kernel = b.finish(equation.prim.name());
+    let cost = kernel_cost(&kernel);
+    Costed { kernel, cost }
 }
 
 /// A start as an `i64`, negative ones counted from the back.

@@ -53,7 +53,9 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
             call.outputs.iter().map(|(dtype, shape)| ArrayType::new(*dtype, shape.clone())).collect()
         }
         // Statements are verified with the program; control flow has the type of its graphs.
-        Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) => outputs.to_vec(),
+        Lowering::Kernel(_) | Lowering::Kernels { .. } | Lowering::Update(_) | Lowering::Control(_) => {
+            outputs.to_vec()
+        }
         Lowering::Constant(tensor) => vec![ArrayType::of(tensor)],
         Lowering::Graph(graph) | Lowering::Late(graph) => graph.output_types(),
     };
