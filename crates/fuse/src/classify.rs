@@ -418,7 +418,10 @@ impl Builder<'_> {
                 }
                 other => other,
             };
-            let asked = self.map(asked(back), &[start], DType::I64, &ty.shape);
+            // Four of 32 bits are one vector.
+            let is_small = given.dtype == DType::I32 && from.size(axis) <= i32::MAX as usize;
+            let dtype = if is_small { DType::I32 } else { DType::I64 };
+            let asked = self.map(asked(back, dtype), &[start], dtype, &ty.shape);
             starts.push(Start { at: asked, stride: strides[axis] as i64, places: places as i64 });
             if lookup.outside.is_some() {
                 let stays = move |b: &mut KernelBuilder, x: &[Value]| {
@@ -591,12 +594,12 @@ fn kernel_of(equation: &Equation, read: &[ArrayType], made: &[ArrayType], f: &Ke
     Costed { kernel, cost }
 }
 
-/// A start as an `i64`, negative ones counted from the back.
-fn asked(back: Option<usize>) -> MapFn {
+/// A start as a number of some type, negative ones counted from the back.
+fn asked(back: Option<usize>, dtype: DType) -> MapFn {
     Arc::new(move |b: &mut KernelBuilder, x: &[Value]| {
-        let start = if b.dtype(x[0]) == DType::I64 { x[0] } else { b.op(Op::Convert(DType::I64), &[x[0]]) };
+        let start = if b.dtype(x[0]) == dtype { x[0] } else { b.op(Op::Convert(dtype), &[x[0]]) };
         let Some(back) = back else { return start };
-        let (zero, back) = (b.constant(0i64), b.constant(back as i64));
+        let [zero, back] = [0, back as i64].map(|n| b.literal(Literal::from_i64(dtype, n)));
         let is_negative = b.compare(Comparison::Lt, start, zero);
         let from_back = b.op(Op::Add, &[start, back]);
         b.select(is_negative, from_back, start)

@@ -22,6 +22,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     in_numpy("cumsum_rows", ROUNDING, || on([floats([1000, 10_000], 4)], |[x]| x.cumsum(1))),
     in_numpy("gather_rows", 1e-12, || on(rows_and_places(), |[x, at]| x.take(at, 0))),
     in_numpy("gather_scalars", 1e-12, || on(scalars_and_places(), |[x, at]| x.take(at, 0))),
+    program("gather_scalars_clip", 1e-12, || on(scalars_and_places(), |[x, at]| x.at(at).clip().get())),
     in_numpy("scatter_add_rows", ROUNDING, || {
         let [x, at] = rows_and_places();
         on([x, at, floats([100_000, 64], 9)], |[x, at, y]| x.at(s![at]).add(y))

@@ -74,8 +74,13 @@ def jax_add_at(x, at, y):
     return x.at[at].add(y)
 
 
-row("gather_rows", rows_and_places, jax=lambda x, at: x[at], numpy=lambda x, at: np.take(x, at, 0))
-row("gather_scalars", scalars_and_places, jax=lambda x, at: x[at], numpy=np.take)
+def jax_take(x, at):
+    return jnp.take(x, at, 0)
+
+
+row("gather_rows", rows_and_places, jax=jax_take, numpy=lambda x, at: np.take(x, at, 0))
+row("gather_scalars", scalars_and_places, jax=jax_take, numpy=np.take)
+row("gather_scalars_clip", scalars_and_places, jax=lambda x, at: jnp.take(x, at, 0, mode="clip"))
 row("scatter_add_rows", lambda: (*rows_and_places(), floats((100_000, 64), 9)), jax=jax_add_at, numpy=add_at)
 row("scatter_add_scalars", lambda: (*scalars_and_places(), floats((MILLION,), 9)), jax=jax_add_at, numpy=add_at)
 
