@@ -45,7 +45,7 @@ pub(super) fn literal(rng: &mut Rng, dtype: DType, extreme: bool) -> Literal {
         return Literal::from_f64(dtype, *rng.pick(special).expect("not empty"));
     }
     if extreme && !dtype.is_float() && rng.percent(30) {
-        return Literal::from_bits(dtype, rng.bits());
+        return Literal::from_bits(dtype, u128::from(rng.bits()));
     }
     if dtype.is_float() && rng.percent(80) {
         return Literal::from_f64(dtype, 3.0 * rng.signed_unit());

@@ -81,7 +81,7 @@ fn wild_literal(rng: &mut Rng, dtype: DType) -> Literal {
         // Saturates: the extremes of every integer type are reached.
         0 => Literal::from_f64(dtype, INTEGERS[rng.below(INTEGERS.len())] as f64),
         1 => Literal::from_i64(dtype, INTEGERS[rng.below(INTEGERS.len())]),
-        _ => Literal::from_bits(dtype, rng.bits()),
+        _ => Literal::from_bits(dtype, u128::from(rng.bits()) << 64 | u128::from(rng.bits())),
     }
 }
 

@@ -12,6 +12,7 @@ use tracewell_codegen::CallHandler;
 use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall};
 
 use crate::error::RunError;
+use crate::fft::fft;
 use crate::matmul::matmul;
 
 /// Calls a function on buffers: inputs, then outputs.
@@ -27,6 +28,11 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
         Library::Gemm(gemm) => {
             // SAFETY: the caller's promise; that strides stay inside the buffers is a rule of the verifier.
             unsafe { matmul(gemm, buffers[0], buffers[1], buffers[2]) }
+            Ok(())
+        }
+        Library::Fft(transform) => {
+            // SAFETY: the caller's promise; that types and shapes fit the transform is a rule of the verifier.
+            unsafe { fft(transform, &call.inputs[0], buffers[0], buffers[1]) }
             Ok(())
         }
         Library::Custom(custom) => {

@@ -40,7 +40,9 @@ mod static_arg;
 mod transform;
 pub mod tree;
 
-pub use array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
+pub use array::{
+    Array, Cut, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, rfftfreq, select, stack,
+};
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
 pub use control::{
     LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
@@ -51,7 +53,7 @@ pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::{Beside, Outcome};
 pub use static_arg::Static;
-pub use tracewell_array::{DType, Element, Shape};
+pub use tracewell_array::{Complex, Complex32, Complex64, DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
 pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_macros::{Static, Tree, jit, jitted};
@@ -70,11 +72,13 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
+    pub use crate::array::{
+        Array, Cut, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, rfftfreq, select, stack,
+    };
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
+        CacheMiss, Cancel, Complex, Complex32, Complex64, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
         Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
         checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
         debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
@@ -105,6 +109,10 @@ pub mod dtypes {
     pub const F32: DType = DType::F32;
     /// `f64`
     pub const F64: DType = DType::F64;
+    /// Complex numbers of two `f32`.
+    pub const C64: DType = DType::C64;
+    /// Complex numbers of two `f64`.
+    pub const C128: DType = DType::C128;
 }
 
 pub use dtypes::*;

@@ -1,10 +1,12 @@
 //! The user's array: known data or a value of a trace, behind one type.
 
+mod complex;
 mod convert;
 mod create;
 mod display;
 mod dynamic;
 mod elementwise;
+mod fourier;
 mod indexing;
 mod join;
 mod operators;
@@ -12,7 +14,9 @@ mod reduce;
 mod scalar;
 mod shape;
 
+pub use complex::complex;
 pub use dynamic::Starts;
+pub use fourier::{Fourier, Norm, fftfreq, rfftfreq};
 pub use indexing::Cut;
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};

@@ -7,6 +7,7 @@ use super::{Definition, MAX_DEPTH, Read, Reader};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
+use crate::fft::{Fft, FftKind};
 use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
@@ -309,7 +310,10 @@ impl<'a> Reader<'a> {
                     None => self.error(at, format!("there is no function `{name}`")),
                 }
             }
-            other => self.error(at, format!("there is no library function `{other}`")),
+            other => match FftKind::parse(other) {
+                Some(kind) => Ok(Library::Fft(Fft { kind, lengths: self.shape()?.iter().collect() })),
+                None => self.error(at, format!("there is no library function `{other}`")),
+            },
         }
     }
 
