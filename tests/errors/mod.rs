@@ -26,6 +26,9 @@ mod check_condition;
 mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
+mod complex_function;
+mod complex_order;
+mod complex_to_real;
 mod constant_in_jit;
 mod cotangent_type;
 mod donated_reference;
@@ -33,10 +36,14 @@ mod dot_scalar;
 mod dot_sizes;
 mod elements_in_jit;
 mod escaped_tracer;
+mod fft_lengths;
+mod fft_of_complex;
+mod fft_of_one;
 mod file_dtype;
 mod file_missing;
 mod file_not_npy;
 mod grad_by_integer;
+mod grad_of_complex;
 mod grad_of_count;
 mod grad_of_vector;
 mod hessian_of_vector;
@@ -47,6 +54,7 @@ mod impure_constant;
 mod impure_function;
 mod item_of_many;
 mod item_type;
+mod jacobian_by_complex;
 mod leaked_tracer;
 mod lower_nothing;
 mod map2_structure;
@@ -142,6 +150,9 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(squeeze_size),
             runs!(huge_array),
             runs!(huge_result),
+            runs!(fft_of_complex),
+            runs!(fft_lengths),
+            runs!(fft_of_one),
         ],
     ),
     (
@@ -154,6 +165,9 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(item_of_many),
             runs!(ndarray_type),
             runs!(scalar_rank),
+            runs!(complex_order),
+            runs!(complex_to_real),
+            runs!(complex_function),
             does_not_compile!(number_on_the_left, "number_on_the_left"),
             does_not_compile!(compare_with_operators, "compare_with_operators"),
             does_not_compile!(if_on_an_array, "if_on_an_array"),
@@ -196,6 +210,8 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(grad_of_vector),
             runs!(grad_of_count),
             runs!(grad_by_integer),
+            runs!(grad_of_complex),
+            runs!(jacobian_by_complex),
             runs!(hessian_of_vector),
             runs!(mistake_under_hessian),
             runs!(tangent_type),

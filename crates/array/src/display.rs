@@ -148,9 +148,8 @@ fn cells<'a>(tensor: &'a Tensor, visible: &[usize], precision: usize) -> Box<dyn
     }
     if tensor.dtype().is_complex() {
         let all: Vec<Complex64> = visible.iter().map(|&index| tensor.literal(index).as_complex()).collect();
-        let part = |values: Vec<f64>, signed| {
-            FloatFormat::new(tensor.dtype().real(), &values, precision, signed)
-        };
+        let part =
+            |values: Vec<f64>, signed| FloatFormat::new(tensor.dtype().real(), &values, precision, signed);
         let re = part(all.iter().map(|z| z.re).collect(), false);
         let im = part(all.iter().map(|z| z.im).collect(), true);
         return Box::new(move |index| {
@@ -263,7 +262,17 @@ mod tests {
             values(&[c(1e16, 0.1)], []),
             values(&[crate::Complex32::new(-0.0, 0.1)], []),
         ];
-        expect![[r#""#]]
+        expect![[r#"
+            [1.+2.j 3.-4.j]
+            [[ 1.5e+00  +0.25j  -1.0e+01  -0.j   ]
+             [ 0.0e+00+100.125j  1.0e-03  +2.j   ]]
+            [1.e+10+1.e+00j 1.e+00-1.e-07j]
+            [ nan +1.j   1.+infj -inf+nanj]
+            [1.e-01+0.2j 1.e+06+0.j ]
+            (1+2j)
+            -1.5j
+            (1e+16+0.1j)
+            (-0+0.1j)"#]]
         .assert_eq(&texts(&tensors));
     }
 

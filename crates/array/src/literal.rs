@@ -125,7 +125,9 @@ impl Literal {
             self
         } else if self.dtype.is_complex() {
             match (dtype.is_complex(), dtype.is_bool()) {
-                (true, _) => Literal::of_parts(self.re().convert(dtype.real()), self.im().convert(dtype.real())),
+                (true, _) => {
+                    Literal::of_parts(self.re().convert(dtype.real()), self.im().convert(dtype.real()))
+                }
                 (_, true) => Literal::new(self.as_complex() != Complex64::ZERO),
                 _ => self.re().convert(dtype),
             }

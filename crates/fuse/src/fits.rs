@@ -48,7 +48,9 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
         Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) => outputs.to_vec(),
         Lowering::Constant(tensor) => vec![ArrayType::of(&tensor.as_parts())],
         Lowering::Parts => return Some("it has no other operands than real ones".to_owned()),
-        Lowering::Graph(graph) | Lowering::Late(graph) => graph.output_types().iter().map(in_program).collect(),
+        Lowering::Graph(graph) | Lowering::Late(graph) => {
+            graph.output_types().iter().map(in_program).collect()
+        }
     };
     let same = given.len() == outputs.len() && given.iter().zip(outputs).all(|(a, b)| a.matches(b));
     (!same).then(|| format!("its lowering gives {}, its type rule {}", listed(&given), listed(outputs)))

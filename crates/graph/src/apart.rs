@@ -42,7 +42,9 @@ pub fn has_complex(graph: &Graph) -> bool {
         }
         found
     };
-    graph.types.iter().any(complex) || graph.output_types().iter().any(complex) || graph.equations.iter().any(inside)
+    graph.types.iter().any(complex)
+        || graph.output_types().iter().any(complex)
+        || graph.equations.iter().any(inside)
 }
 
 /// An array of the old graph in the new one.

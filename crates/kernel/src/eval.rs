@@ -412,7 +412,12 @@ fn from_bytes(dtype: DType, bytes: &[u8]) -> Cells {
     Cells { dtype, cells: bytes.chunks_exact(dtype.size()).map(literal).map(Some).collect() }
 }
 
-fn eval_fft(fft: &Fft, (dtype, shape): &(DType, Shape), x: &Cells, budget: &mut Budget) -> Result<Cells, String> {
+fn eval_fft(
+    fft: &Fft,
+    (dtype, shape): &(DType, Shape),
+    x: &Cells,
+    budget: &mut Budget,
+) -> Result<Cells, String> {
     let Some(result) = fft.result(shape) else {
         return Err(format!("`fft` of lengths {:?} has the operand {dtype}{shape}", fft.lengths));
     };

@@ -156,7 +156,8 @@ mod tests {
 
     #[track_caller]
     fn near(found: &[Complex64], expected: &[Complex64]) {
-        let same = found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).norm() < 1e-14);
+        let same =
+            found.len() == expected.len() && found.iter().zip(expected).all(|(a, b)| (a - b).norm() < 1e-14);
         assert!(same, "{found:?}, expected {expected:?}");
     }
 
@@ -169,9 +170,10 @@ mod tests {
         near(&fft(FftKind::Inverse, &[4]).naive(&[4].into(), &y), &x);
         near(&fft(FftKind::RealForward, &[4]).naive(&[4].into(), &x), &y[..3]);
         near(&fft(FftKind::RealInverse, &[4]).naive(&[3].into(), &y[..3]), &x);
-        near(&fft(FftKind::RealForward, &[2, 2]).naive(&[2, 2].into(), &x), &[
-            c(15.0, 0.0), c(-5.0, 0.0), c(-9.0, 0.0), c(3.0, 0.0),
-        ]);
+        near(
+            &fft(FftKind::RealForward, &[2, 2]).naive(&[2, 2].into(), &x),
+            &[c(15.0, 0.0), c(-5.0, 0.0), c(-9.0, 0.0), c(3.0, 0.0)],
+        );
         near(&fft(FftKind::RealForward, &[0]).naive(&[3, 0].into(), &[]), &[]);
     }
 

@@ -52,7 +52,8 @@ pub(crate) fn is_shared(call: &LibraryCall) -> bool {
 unsafe fn typed<T: Real>(transform: &Fft, shape: &Shape, x: *const T, y: *mut T) {
     let made = transform.result(shape).expect("the verifier refuses other shapes").len();
     let parts = |len: usize, real: bool| if real { len } else { 2 * len };
-    let (from, to) = (parts(shape.len(), transform.kind.takes_real()), parts(made, transform.kind.gives_real()));
+    let (from, to) =
+        (parts(shape.len(), transform.kind.takes_real()), parts(made, transform.kind.gives_real()));
     // SAFETY: the caller's promise: initialised, and nobody writes to it now. A complex number is two parts in a row.
     let x = unsafe { slice::from_raw_parts(x, from) };
     // What is only read after it was written is written once before, so that it may be seen as numbers.
@@ -188,7 +189,8 @@ fn real_rows<T: Real>(x: &[T], y: &mut [Complex<T>], len: usize) {
         let (mut row, mut scratch) = (plan.make_input_vec(), plan.make_scratch_vec());
         for (x, y) in x.chunks_exact(len).zip(y.chunks_exact_mut(half)) {
             row.copy_from_slice(x);
-            plan.process_with_scratch(&mut row, y, &mut scratch).expect("rows have the lengths of their plan");
+            plan.process_with_scratch(&mut row, y, &mut scratch)
+                .expect("rows have the lengths of their plan");
         }
     };
     if is_parallel(x.len()) {

@@ -27,7 +27,7 @@ fn product(gemm: Gemm, lens: [usize; 2]) -> Executable {
         results: vec![SlotId(2)],
         arena: 0,
     };
-    Executable::new(program, vec![out]).unwrap_or_else(|error| panic!("{error}"))
+    Executable::new(program, vec![(gemm.dtype, out)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Small whole numbers: every sum is exact, whatever its order.

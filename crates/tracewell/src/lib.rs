@@ -41,7 +41,8 @@ mod transform;
 pub mod tree;
 
 pub use array::{
-    Array, Cut, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, rfftfreq, select, stack,
+    Array, Cut, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, rfftfreq, select,
+    stack,
 };
 pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
 pub use control::{
@@ -73,18 +74,20 @@ pub mod observe {
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
     pub use crate::array::{
-        Array, Cut, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, rfftfreq, select, stack,
+        Array, Cut, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, rfftfreq, select,
+        stack,
     };
     pub use crate::dtypes::*;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, Cancel, Complex, Complex32, Complex64, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
-        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
-        debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
-        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback, print_saved_residuals,
-        s, saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
+        CacheMiss, Cancel, Complex, Complex32, Complex64, DType, Error, Jit, Lowered, Outcome, Policy,
+        Result, ScanOptions, Shape, Static, Tree, associative_scan, associative_scan_reverse, callback,
+        capturing_prints, check, checking_leaks, checking_purity, checkpoint, checkpoint_name,
+        checkpoint_with, cond, custom_jvp, custom_vjp, debug_print, eval_shape, explain_cache_misses,
+        fori_loop, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map,
+        map_reduce, ordered_callback, print_saved_residuals, s, saved_residuals, scan, scan_with,
+        stop_gradient, switch, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop,
+        with_cancel, with_time_limit,
     };
 }
 

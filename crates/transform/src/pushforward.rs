@@ -95,7 +95,8 @@ fn tangent_input(builder: &mut GraphBuilder, graph: &Graph, input: usize) -> Res
         return Ok(builder.input(ty.clone()));
     }
     let name = &graph.name;
-    let message =
-        format!("cannot differentiate `{name}` by its input {input}, which is {ty}: only floats and complex numbers vary");
+    let message = format!(
+        "cannot differentiate `{name}` by its input {input}, which is {ty}: only floats and complex numbers vary"
+    );
     Err(TypeError::new(name.as_str(), message).into())
 }

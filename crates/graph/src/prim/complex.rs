@@ -6,10 +6,10 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 
+use super::Neg;
 use super::elementwise::{self, Domain, arity, batch_elementwise, example_shapes, map_literals, same_type};
 use super::shape_rules::{linear_jvp, linear_transpose};
 use super::sheet::Sheet;
-use super::Neg;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;

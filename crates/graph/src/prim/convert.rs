@@ -4,8 +4,8 @@
 use tracewell_array::{DType, Tensor};
 use tracewell_kernel::Op;
 
-use super::elementwise::{Domain, arity, batch_elementwise, example_types, map_literals};
 use super::Or;
+use super::elementwise::{Domain, arity, batch_elementwise, example_types, map_literals};
 use super::sheet::Sheet;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;

@@ -6,8 +6,8 @@ use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Gemm, Library, LibraryCall};
 
 use super::elementwise::arity;
-use super::sheet::Sheet;
 use super::shape_rules::{each_index, position};
+use super::sheet::Sheet;
 use super::{Add, Broadcast, Mul, Permute, ReduceSum};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};

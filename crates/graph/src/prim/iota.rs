@@ -34,7 +34,10 @@ impl Primitive for Iota {
             return fail("`iota` counts in numbers, not in bool; compare with 0 afterwards".to_string());
         }
         if self.dtype.is_complex() {
-            return fail(format!("`iota` counts in real numbers, not in {}; convert them afterwards", self.dtype));
+            return fail(format!(
+                "`iota` counts in real numbers, not in {}; convert them afterwards",
+                self.dtype
+            ));
         }
         if self.axis >= self.shape.rank() {
             return fail(format!("`iota` cannot count along axis {} of shape {}", self.axis, self.shape));

@@ -3,8 +3,8 @@
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_kernel::{Comparison, Op};
 
-use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
 use super::And;
+use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
 use super::sheet::Sheet;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;

@@ -69,10 +69,11 @@ mod window;
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
-    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, complex::*, concatenate::*, constant::*, convert::*,
-    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
-    fft::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, magnitude::*, nextafter::*, pad::*, permute::*, reduce::*,
-    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, complex::*, concatenate::*, constant::*,
+    convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*,
+    each::*, fft::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, magnitude::*, nextafter::*,
+    pad::*, permute::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*,
+    unary::*, while_loop::*,
 };
 
 use std::fmt;

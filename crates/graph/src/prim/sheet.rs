@@ -4,8 +4,8 @@ use tracewell_array::DType;
 use tracewell_kernel::Comparison;
 
 use super::{
-    Abs, Add, Bitcast, Compare, Complex, Cos, Cosh, Div, Exp, Imag, Log, Log1p, Max, Min, Mul, Neg, Prim, Real,
-    Select, Sin, Sinh, Sqrt, Sub, Tan,
+    Abs, Add, Bitcast, Compare, Complex, Cos, Cosh, Div, Exp, Imag, Log, Log1p, Max, Min, Mul, Neg, Prim,
+    Real, Select, Sin, Sinh, Sqrt, Sub, Tan,
 };
 use crate::builder::GraphBuilder;
 use crate::graph::Atom;

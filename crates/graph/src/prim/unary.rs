@@ -364,12 +364,7 @@ fn bell(cx: &mut Cx<'_>, x: &Atom, number: f64) -> Result<Atom, RuleError> {
 }
 
 /// Evaluates in `f64` for floats and complex numbers (which rounds once more for narrower ones), in `i64` for integers.
-fn eval_unary(
-    x: &Tensor,
-    real: fn(f64) -> f64,
-    int: fn(i64) -> i64,
-    complex: Option<&ComplexFn>,
-) -> Tensor {
+fn eval_unary(x: &Tensor, real: fn(f64) -> f64, int: fn(i64) -> i64, complex: Option<&ComplexFn>) -> Tensor {
     let dtype = x.dtype();
     map_literals(dtype, x.shape(), std::slice::from_ref(x), |x| match complex {
         Some(complex) if dtype.is_complex() => Literal::from_complex(dtype, complex(x[0].as_complex())),

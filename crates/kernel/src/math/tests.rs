@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use tracewell_array::{DType, Element, Literal};
+use tracewell_array::{DType, Literal};
 
 use super::{FUNCTIONS, Function};
 use crate::build::KernelBuilder;

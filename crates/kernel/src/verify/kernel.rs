@@ -5,8 +5,8 @@ use std::fmt;
 use tracewell_array::DType;
 
 use super::{MAX_STACK, Names, Place, Report, count};
-use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value, Window};
 use crate::fft::Fft;
+use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value, Window};
 use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::Op;
 use crate::text::{MAX_DEPTH, buffer_name};
@@ -68,7 +68,8 @@ impl<'a> Checker<'a, '_> {
     /// Complex numbers are their parts; no statement knows them.
     fn parts(&mut self) {
         let locals = self.kernel.locals.iter().map(|local| local.dtype);
-        let complex = self.kernel.params.iter().map(|param| param.dtype).chain(locals).find(|d| d.is_complex());
+        let complex =
+            self.kernel.params.iter().map(|param| param.dtype).chain(locals).find(|d| d.is_complex());
         if let Some(dtype) = complex {
             self.error(format!("a buffer has elements of type {dtype}; kernels know their parts only"));
         }

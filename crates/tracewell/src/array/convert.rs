@@ -92,7 +92,10 @@ impl Array {
     pub fn convert(&self, dtype: DType) -> Array {
         if self.dtype().is_complex() && !dtype.is_complex() && !dtype.is_bool() {
             let message = format!("cannot convert {} to {dtype}: imaginary parts would be lost", self.ty());
-            let help = format!("take a real part of it first: `.re().convert({})`", dtype.to_string().to_uppercase());
+            let help = format!(
+                "take a real part of it first: `.re().convert({})`",
+                dtype.to_string().to_uppercase()
+            );
             raise(Error::new(ErrorKind::Conversion, message).help(help), &Location::caller());
         }
         if dtype == self.dtype() && !self.ty().weak {

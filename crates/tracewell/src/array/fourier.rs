@@ -140,8 +140,9 @@ impl Fourier {
         }
         if lengths.contains(&0) {
             let message = format!("`{name}` of {} has no elements along an axis", x.ty());
-            return Err(Error::new(ErrorKind::Index, message)
-                .help("lengths are at least 1; `irfft` of one element takes its length from `lengths(&[1])`"));
+            return Err(Error::new(ErrorKind::Index, message).help(
+                "lengths are at least 1; `irfft` of one element takes its length from `lengths(&[1])`",
+            ));
         }
         Ok((axes, lengths))
     }
@@ -292,7 +293,8 @@ impl Array {
             let axis = or_raise(axis_of(self, axis), location);
             let size = x.shape().size(axis);
             let at = first(size);
-            let part = |from, to| apply(Slice::along(x.shape(), axis, from, to), &[x.value().clone()], location);
+            let part =
+                |from, to| apply(Slice::along(x.shape(), axis, from, to), &[x.value().clone()], location);
             let (end, start) = (part(at, size), part(0, at));
             x = apply(Concatenate { axis }, &[end.value().clone(), start.value().clone()], location);
         }

@@ -25,8 +25,13 @@ fn basis(x: &Array, location: &Location) -> Array {
 /// A derivative by complex numbers is two, by their parts, unless the function is holomorphic, which nobody knows.
 fn must_be_real(function: &Function, by: &str, x: &Array) {
     if x.dtype().is_complex() {
-        let message = format!("`{}` {by} {}: only derivatives of and by real numbers are one array", function.api.name(), x.ty());
-        let help = "take it apart with `.re()` and `.im()`, or use `linearize` or `vjp`, which know complex numbers";
+        let message = format!(
+            "`{}` {by} {}: only derivatives of and by real numbers are one array",
+            function.api.name(),
+            x.ty()
+        );
+        let help =
+            "take it apart with `.re()` and `.im()`, or use `linearize` or `vjp`, which know complex numbers";
         raise(Error::new(ErrorKind::NotDifferentiable, message).help(help), &function.location);
     }
 }

@@ -4,12 +4,13 @@
 //! end), and the narrowest `cargo test` that should fail. Then `cargo xtask mutate --only` its number, and read
 //! which test noticed: one that fails for another reason than what the defect breaks proves nothing.
 
+mod complex;
 mod core;
 
 use super::Defect;
 
 /// One table for each family of primitives, so that each can be read beside what it breaks.
-const FAMILIES: &[&[Defect]] = &[core::DEFECTS];
+const FAMILIES: &[&[Defect]] = &[core::DEFECTS, complex::DEFECTS];
 
 /// All of them, in the order of their numbers.
 pub(super) fn all() -> Vec<&'static Defect> {

@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 use tracewell_array::DType;
 
 use super::{Definition, MAX_DEPTH, Read, Reader};
+use crate::fft::{Fft, FftKind};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
-use crate::fft::{Fft, FftKind};
 use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
