@@ -16,6 +16,7 @@ mod memory;
 pub mod pool;
 mod split;
 mod stop;
+mod subnormal;
 mod vector_product;
 
 pub use cache::{CompiledKernel, compiled};

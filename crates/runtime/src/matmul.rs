@@ -11,12 +11,12 @@ use tracewell_array::DType;
 use tracewell_kernel::Gemm;
 
 use crate::pool;
+use crate::subnormal::flushed;
 use crate::vector_product::{Matrix, product};
 
-/// Multiply-adds below which one product stays on one thread.
+/// Multiply-adds below which one product stays on one thread. In a loop, what the other thread needs and makes
+/// has to travel between cores in every turn.
 const PARALLEL: usize = 128 * 128 * 128;
-/// The same on one of our threads, where another one is asked with less ado.
-const PARALLEL_INSIDE: usize = 1 << 18;
 /// The same for a product with a vector, which waits for memory rather than for arithmetic.
 const PARALLEL_VECTOR: usize = 1 << 19;
 /// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
@@ -26,6 +26,8 @@ const TINY: usize = 256;
 /// blocks must not depend on the number of threads.
 const ROWS: usize = 256;
 const COLUMNS: usize = 2048;
+/// Large products are split between threads in multiples of so many rows or columns.
+const STRIPE: usize = 32;
 
 /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]`
 ///
@@ -66,7 +68,7 @@ pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8)
 pub(crate) fn is_shared(gemm: &Gemm) -> bool {
     let Gemm { batch, m, n, k, .. } = *gemm;
     let is_matrix = m > 1 && n > 1;
-    is_matrix && batch.saturating_mul(m).saturating_mul(n).saturating_mul(k) >= PARALLEL_INSIDE
+    is_matrix && batch.saturating_mul(m).saturating_mul(n).saturating_mul(k) >= PARALLEL
 }
 
 /// What a product needs of its elements.
@@ -134,37 +136,39 @@ unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
         return unsafe { plain(gemm, a, b, c) };
     }
     let (left, right, c) = (Shared(a.cast_mut()), Shared(b.cast_mut()), Shared(c));
-    let product = move |number: usize, parallelism: Parallelism| {
-        let (a, b, c) = (left.at(number * gemm.a[0]), right.at(number * gemm.b[0]), c.at(number * m * n));
-        // SAFETY: the caller's promise, for product `number` of the batch.
-        unsafe { one(gemm, a, b, c, parallelism) }
-    };
-    let along = if n == 1 { gemm.a[1] } else { gemm.b[2] };
-    let size = if along == 1 { COLUMNS } else { ROWS };
-    let block = move |number: usize, part: usize| {
-        let (start, len) = (part * size, size.min(m.max(n) - part * size));
-        let (row, column) = if n == 1 { (start, 0) } else { (0, start) };
-        let part = if n == 1 { Gemm { m: len, ..*gemm } } else { Gemm { n: len, ..*gemm } };
-        let a = left.at(number * gemm.a[0] + row * gemm.a[1]);
-        let b = right.at(number * gemm.b[0] + column * gemm.b[2]);
+    // Rows and columns of one product of the batch.
+    let block = move |number: usize, rows: Range<usize>, columns: Range<usize>| {
+        let a = left.at(number * gemm.a[0] + rows.start * gemm.a[1]);
+        let b = right.at(number * gemm.b[0] + columns.start * gemm.b[2]);
+        let c = c.at((number * m + rows.start) * n + columns.start);
+        let part = Gemm { m: rows.len(), n: columns.len(), ..*gemm };
         // SAFETY: the caller's promise, for a part of the result of product `number`.
-        unsafe { one(&part, a, b, c.at(number * m * n + start), Parallelism::None) }
+        flushed(|| unsafe { one(&part, a, b, c, n) });
     };
-    let whole = work.saturating_mul(batch);
-    let parallel = if pool::in_pool() { PARALLEL_INSIDE } else { PARALLEL };
+    let along = move |number: usize, range: Range<usize>| {
+        if m > n { block(number, range, 0..n) } else { block(number, 0..m, range) }
+    };
+    let (whole, length) = (work.saturating_mul(batch), m.max(n));
     if m == 1 || n == 1 {
-        let blocks = m.max(n).div_ceil(size);
+        let step = if n == 1 { gemm.a[1] } else { gemm.b[2] };
+        let size = if step == 1 { COLUMNS } else { ROWS };
+        let blocks = length.div_ceil(size);
         in_parts(batch * blocks, whole >= PARALLEL_VECTOR, |parts| {
-            parts.for_each(|part| block(part / blocks, part % blocks));
+            parts.for_each(|part| {
+                let start = part % blocks * size;
+                along(part / blocks, start..length.min(start + size));
+            });
         });
-    } else if work < parallel || batch >= 2 * pool::threads() {
-        in_parts(batch, whole >= parallel, |numbers| {
-            numbers.for_each(|number| product(number, Parallelism::None));
-        });
-    } else if pool::threads() == 1 {
-        (0..batch).for_each(|number| product(number, Parallelism::None));
+    } else if work < PARALLEL || batch >= 2 * pool::threads() {
+        in_parts(batch, whole >= PARALLEL, |numbers| numbers.for_each(|number| block(number, 0..m, 0..n)));
     } else {
-        pool::run(|| (0..batch).for_each(|number| product(number, Parallelism::Rayon(0))));
+        // How a sum is ordered depends on its length alone, so the parts may depend on the number of threads;
+        // but no part is a vector, where it does not.
+        let stripes = (length / STRIPE).max(1);
+        let start = |stripe: usize| if stripe == stripes { length } else { stripe * STRIPE };
+        for number in 0..batch {
+            in_parts(stripes, true, |range| along(number, start(range.start)..start(range.end)));
+        }
     }
 }
 
@@ -184,14 +188,14 @@ fn in_parts(count: usize, worth: bool, work: impl Fn(Range<usize>) + Sync) {
     });
 }
 
-/// One product.
+/// One product. Rows of the result are `c_row` elements apart.
 ///
 /// # Safety
 ///
 /// As for [`matmul`].
-unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, parallelism: Parallelism) {
+unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row: usize) {
     let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
-    if m == 1 || n == 1 {
+    if m == 1 || (n == 1 && c_row == 1) {
         // SAFETY: the caller's promise.
         if unsafe { with_vector(gemm, a, b, c) } {
             return;
@@ -205,7 +209,7 @@ unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, paral
             k,
             c,
             1,
-            n as isize,
+            c_row as isize,
             false,
             a,
             a_col as isize,
@@ -218,7 +222,7 @@ unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, paral
             false,
             false,
             false,
-            parallelism,
+            Parallelism::None,
         );
     }
 }
@@ -282,23 +286,44 @@ unsafe fn plain<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
 mod tests {
     use super::*;
 
-    /// The library splits a product over its rows and columns, never over the contraction.
+    /// What the library adds up in which order depends on neither the rows nor the columns that it is given.
     #[test]
-    fn threads_do_not_change_bits() {
-        for (m, n, k) in [(150, 140, 130), (128, 128, 128), (300, 64, 700), (33, 1025, 65), (2, 600, 2000)] {
+    fn parts_of_a_product_are_the_same_bits() {
+        for (m, n, k) in [(150, 140, 130), (128, 128, 128), (300, 64, 700), (33, 1025, 65), (64, 600, 2000)] {
             let gemm = Gemm { dtype: DType::F32, batch: 1, m, n, k, a: [0, k, 1], b: [0, n, 1] };
             let values = |len: usize| (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.37).collect::<Vec<f32>>();
             let (a, b) = (values(m * k), values(k * n));
-            let run = |parallelism| {
+            let run = |parts: usize| {
                 let mut c = vec![0f32; m * n];
-                // SAFETY: the slices have the sizes of the product.
-                unsafe { one(&gemm, a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), parallelism) };
+                for part in 0..parts {
+                    let (rows, columns) = if m > n { (m / parts, n) } else { (m, n / parts) };
+                    let (row, column) = if m > n { (part * rows, 0) } else { (0, part * columns) };
+                    let last = part + 1 == parts;
+                    let gemm = Gemm {
+                        m: if last { m - row } else { rows },
+                        n: if last { n - column } else { columns },
+                        ..gemm
+                    };
+                    let (a, b) = (&a[row * k..], &b[column..]);
+                    // SAFETY: the slices have the sizes of the part.
+                    unsafe { one(&gemm, a.as_ptr(), b.as_ptr(), c[row * n + column..].as_mut_ptr(), n) };
+                }
                 c
             };
-            let expected = run(Parallelism::None);
-            for threads in 2..9 {
-                assert_eq!(run(Parallelism::Rayon(threads)), expected, "{m} {n} {k} on {threads} threads");
+            let expected = run(1);
+            for parts in 2..9 {
+                assert_eq!(run(parts), expected, "{m} {n} {k} in {parts} parts");
             }
         }
+    }
+
+    #[test]
+    fn subnormal_elements_are_zero() {
+        let gemm = Gemm { dtype: DType::F32, batch: 1, m: 16, n: 16, k: 16, a: [0, 16, 1], b: [0, 16, 1] };
+        let (a, b) = ([1e-40f32; 256], [1.0f32; 256]);
+        let mut c = [1f32; 256];
+        // SAFETY: the arrays have the sizes of the product.
+        unsafe { floats(&gemm, a.as_ptr(), b.as_ptr(), c.as_mut_ptr()) };
+        assert_eq!(c, [0.0; 256]);
     }
 }

@@ -10,8 +10,6 @@ use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
     let builder = ThreadPoolBuilder::new().num_threads(threads());
     let pool = builder.thread_name(|k| format!("tracewell-{k}")).build();
-    // When a product is split is decided here, not by the library.
-    gemm::set_threading_threshold(1);
     // Without threads nothing that was asked to run in parallel can be answered.
     pool.expect("the system starts threads")
 });

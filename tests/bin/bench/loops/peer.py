@@ -191,6 +191,40 @@ def ode_lorenz_grad():
     return jax.grad(lambda state, parameters: jnp.sum(f(state, parameters)), argnums=(0, 1)), args
 
 
+def species():
+    """Three species that live of each other."""
+
+    def f(species, nature):
+        growth, effects = nature
+        dt = 1e-3
+
+        def slope(species):
+            return species * (growth + effects @ species)
+
+        def step(_, species):
+            k1 = slope(species)
+            k2 = slope(species + dt / 2 * k1)
+            k3 = slope(species + dt / 2 * k2)
+            k4 = slope(species + dt * k3)
+            return species + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+
+        return lax.fori_loop(0, 100_000, step, species)
+
+    effects = f64([[-1.0, -0.5, -0.9], [-0.3, -0.8, -0.4], [0.6, 0.5, -0.2]])
+    return f, (f64([0.5, 0.3, 0.2]), (f64([1.0, 0.6, -0.4]), effects))
+
+
+@benchmark(x64=True)
+def ode_rk4():
+    return species()
+
+
+@benchmark(x64=True)
+def ode_rk4_grad():
+    f, args = species()
+    return jax.grad(lambda species, nature: jnp.sum(f(species, nature)), argnums=(0, 1)), args
+
+
 def compartments():
     """How a substance spreads between three compartments: a matrix of rates times the amounts."""
 
@@ -211,12 +245,12 @@ def compartments():
 
 
 @benchmark(x64=True)
-def ode_rk4():
+def ode_compartments():
     return compartments()
 
 
 @benchmark(x64=True)
-def ode_rk4_grad():
+def ode_compartments_grad():
     f, args = compartments()
     return jax.grad(lambda state, rates: jnp.sum(f(state, rates)), argnums=(0, 1)), args
 

@@ -7,6 +7,7 @@ mod mandelbrot;
 mod map_reduce;
 mod rnn;
 mod scalars;
+mod species;
 
 use tracewell::prelude::*;
 
@@ -39,8 +40,10 @@ pub(super) const PROGRAMS: &[Program] = &[
     program("rnn_b32", 1e-4, || rnn::forward(32)),
     program("rnn_b1_grad", 1e-3, || rnn::gradient(1)),
     program("rnn_b32_grad", 1e-3, || rnn::gradient(32)),
-    program("ode_rk4", 1e-10, compartments::forward),
-    program("ode_rk4_grad", 1e-10, compartments::gradient),
+    program("ode_rk4", 1e-10, species::forward),
+    program("ode_rk4_grad", 1e-10, species::gradient),
+    program("ode_compartments", 1e-10, compartments::forward),
+    program("ode_compartments_grad", 1e-10, compartments::gradient),
     // The system forgets four digits on the way.
     program("ode_lorenz", 1e-8, lorenz::forward),
     program("ode_lorenz_grad", 1e-8, lorenz::gradient),

@@ -1,0 +1,54 @@
+//! Three species that live of each other (Lotka and Volterra), by the classical method of Runge and Kutta, a hundred
+//! thousand steps, and its gradient.
+
+use tracewell::prelude::*;
+
+use super::Work;
+
+const STEPS: i32 = 100_000;
+const STEP: f64 = 1e-3;
+
+#[derive(Clone, Tree)]
+struct Nature {
+    growth: Array,
+    effects: Array,
+}
+
+fn end(species: &Array, Nature { growth, effects }: &Nature) -> Array {
+    let slope = |species: &Array| species * (growth + effects.dot(species));
+    fori_loop(0..STEPS, species.clone(), |_, species| {
+        let k1 = slope(species);
+        let k2 = slope(&(species + STEP / 2.0 * &k1));
+        let k3 = slope(&(species + STEP / 2.0 * &k2));
+        let k4 = slope(&(species + STEP * &k3));
+        species + STEP / 6.0 * (k1 + 2 * k2 + 2 * k3 + k4)
+    })
+}
+
+jit! {
+    fn solve(species: &Array, nature: &Nature) -> Array {
+        end(species, nature)
+    }
+    fn slope(species: &Array, nature: &Nature) -> (Array, Nature) {
+        let sum = |(species, nature): &(Array, Nature)| end(species, nature).sum();
+        grad(sum)(&(species.clone(), nature.clone()))
+    }
+}
+
+fn inputs() -> (Array, Nature) {
+    let growth = Array::from([1.0, 0.6, -0.4]);
+    let effects = Array::from([-1.0, -0.5, -0.9, -0.3, -0.8, -0.4, 0.6, 0.5, -0.2]).reshape([3, 3]);
+    (Array::from([0.5, 0.3, 0.2]), Nature { growth, effects })
+}
+
+/// How many of each there are at the end.
+pub(super) fn forward() -> Work {
+    let (species, nature) = inputs();
+    Box::new(move || vec![solve(&species, &nature)])
+}
+
+/// The gradient of their sum by how many there were at the start and by what they live of.
+pub(super) fn gradient() -> Work {
+    let (species, nature) = inputs();
+    Box::new(move || tree::flatten(&slope(&species, &nature)))
+}
