@@ -32,8 +32,8 @@ use tracewell_trace::{Error, Value, bind, is_idle, raise};
 ///
 /// Outside traced functions it holds data and every operation runs at once, compiled. Inside `jit!`, `vmap`,
 /// `grad` … it may be a *tracer*, on which operations are recorded. Operators take values and references on
-/// both sides, any Rust scalar on the right, and `f64` and `i64` on the left; Rust scalars take the array's
-/// element type.
+/// both sides, any Rust scalar on the right, and `f64`, `i64` and `Complex64` on the left; Rust scalars take the
+/// array's element type.
 ///
 /// ```
 /// use tracewell::prelude::*;

@@ -133,8 +133,6 @@ macro_rules! operator {
         operator!(@arrays $Trait $method $combine, f64, &Array);
         operator!(@arrays $Trait $method $combine, i64, Array);
         operator!(@arrays $Trait $method $combine, i64, &Array);
-        operator!(@arrays $Trait $method $combine, Complex32, Array);
-        operator!(@arrays $Trait $method $combine, Complex32, &Array);
         operator!(@arrays $Trait $method $combine, Complex64, Array);
         operator!(@arrays $Trait $method $combine, Complex64, &Array);
         operator!(@scalars $Trait $method $combine, Array);
