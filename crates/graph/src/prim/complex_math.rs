@@ -283,7 +283,11 @@ pub(super) mod reference {
     }
 
     pub(in super::super) fn log(z: Complex64) -> Complex64 {
-        Complex64::new(z.norm().ln(), z.arg())
+        let (a, b, size) = (z.re.abs().max(z.im.abs()), z.re.abs().min(z.im.abs()), z.norm());
+        // Near 1 only the difference from it has digits left.
+        let near_one = size > 0.5 && size < 2.0;
+        let log = if near_one { ((a - 1.0) * (a + 1.0) + b * b).ln_1p() / 2.0 } else { size.ln() };
+        Complex64::new(log, z.arg())
     }
 
     pub(in super::super) fn rsqrt(z: Complex64) -> Complex64 {
