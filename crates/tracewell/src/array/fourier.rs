@@ -32,7 +32,7 @@ pub enum Norm {
 /// let y = Fourier::along(&[0]).lengths(&[4]).norm(Norm::Ortho).fft(&x);
 /// assert_eq!(y.shape(), &[4, 2]);
 /// let again = Fourier::along(&[0]).norm(Norm::Ortho).ifft(&y);
-/// assert_eq!(format!("{:.3}", again.re()), "[[1. 2.]\n [3. 4.]\n [5. 6.]\n [0. 0.]]");
+/// assert_eq!(format!("{:.3}", again.re().slice(s![..3])), "[[1. 2.]\n [3. 4.]\n [5. 6.]]");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Fourier {
