@@ -8,7 +8,7 @@ use tracewell_kernel::{Combine, Comparison};
 
 use super::elementwise::{Domain, arity};
 use super::shape_rules::{each_index, position};
-use super::{Broadcast, Compare, Convert, Div, Mul, Permute, Reshape, Slice};
+use super::{Add, Broadcast, Compare, Convert, Div, Mul, Permute, Reshape, Slice};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::{Atom, Graph};
@@ -252,7 +252,9 @@ fn product_by_halves(axes: &[usize], ty: &ArrayType) -> Result<Graph, TypeError>
         Some(product) => b.bind1(Reshape { shape: result }, &[product])?,
         None => {
             let sum = b.bind1(ReduceSum { axes: vec![0] }, &[x])?;
-            b.bind1(Reshape { shape: result }, &[sum])?
+            let one = Atom::fill(&b.ty(&sum), 1.0);
+            let product = b.bind1(Add {}, &[sum, one])?;
+            b.bind1(Reshape { shape: result }, &[product])?
         }
     };
     Ok(b.finish("product", vec![product]))
