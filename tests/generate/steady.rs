@@ -4,7 +4,7 @@
 //! moved by a few units in its last place. An equation is kept only if value and shadows stay close. So graphs
 //! may be full of comparisons, roundings and quotients, and still two correct ways to run them agree.
 
-use tracewell_array::{Literal, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 
 use super::agree::{difference, tolerance};
@@ -143,6 +143,9 @@ fn apply_graph(rng: &mut Rng, graph: &Graph, inputs: &[&Known], extreme: bool) -
 /// Whether most elements are ordinary numbers. A graph in which everything is NaN tests nothing, and near the
 /// largest float a different order of summation overflows.
 fn tame(tensor: &Tensor, extreme: bool) -> bool {
+    if tensor.dtype().is_complex() {
+        return tensor.literals().all(|x| x.as_complex().norm() <= 1e6);
+    }
     if !tensor.dtype().is_float() {
         return true;
     }
@@ -155,11 +158,16 @@ fn tame(tensor: &Tensor, extreme: bool) -> bool {
 /// Moves each float up or down by a few units in its last place.
 fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     let dtype = tensor.dtype();
-    if !dtype.is_float() {
+    if !dtype.is_inexact() {
         return tensor.clone();
     }
-    let few_units = if dtype.size() == 4 { 4.0 * f64::from(f32::EPSILON) } else { 4.0 * f64::EPSILON };
+    let few_units =
+        if dtype.real() == DType::F32 { 4.0 * f64::from(f32::EPSILON) } else { 4.0 * f64::EPSILON };
     let mut moved = |x: Literal| {
+        if dtype.is_complex() {
+            let (z, mut step) = (x.as_complex(), || rng.signed_unit() * few_units);
+            return Literal::from_complex(dtype, z + Complex64::new(step(), step()) * z.norm());
+        }
         // The sign of a NaN is the machine's, and that of a zero may depend on the order of steps.
         if x.as_f64().is_nan() || x.as_f64() == 0.0 {
             return Literal::from_f64(dtype, x.as_f64().copysign([-1.0, 1.0][rng.below(2)]));

@@ -6,9 +6,10 @@
 //! [`reduce_lanes`](crate::reduce_lanes); a matrix product adds in order of the contraction, in its own type,
 //! which is not part of the numeric contract.
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 
 use crate::cells::Cells;
+use crate::fft::Fft;
 use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, Window, lanes_of};
 use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
 use crate::op::Op;
@@ -117,7 +118,11 @@ struct Budget(u64);
 
 impl Budget {
     fn spend(&mut self) -> Result<(), String> {
-        self.0 = self.0.checked_sub(1).ok_or("the limit of steps is reached")?;
+        self.spend_all(1)
+    }
+
+    fn spend_all(&mut self, steps: usize) -> Result<(), String> {
+        self.0 = self.0.checked_sub(steps as u64).ok_or("the limit of steps is reached")?;
         Ok(())
     }
 }
@@ -310,9 +315,8 @@ impl<'a> Run<'a> {
                 outs.iter().zip(yields).for_each(|(out, value)| self.set(*out, value));
             }
             Stmt::Call { call, windows } => {
-                let types: Vec<_> = call.inputs.iter().chain(&call.outputs).collect();
                 let mut arguments = Vec::with_capacity(windows.len());
-                for (window, (_, shape)) in windows.iter().zip(types) {
+                for (window, (_, shape)) in windows.iter().zip(call.memory()) {
                     arguments.push(self.window(stmt, window, shape.len())?.1);
                 }
                 let results = eval_call(call, arguments, self.budget)?;
@@ -351,7 +355,7 @@ fn uses(region: &Region, buffer: BufferId) -> usize {
 
 /// Calls a library function on copies of its operands and says what it put into the outputs.
 fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> Result<Vec<Cells>, String> {
-    let types: Vec<_> = call.inputs.iter().chain(&call.outputs).collect();
+    let types: Vec<_> = call.memory().collect();
     if operands.len() != types.len() {
         return Err("a library call has another number of operands".to_owned());
     }
@@ -374,6 +378,10 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
             }
             sort.eval(&operands[..call.inputs.len()])
         }
+        Library::Fft(fft) => match (operands.as_slice(), call.inputs.as_slice()) {
+            ([x, _], [ty]) => Ok(vec![eval_fft(fft, ty, x, budget)?]),
+            _ => Err("`fft` has other operands than it needs".to_owned()),
+        },
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
                 operands[..call.inputs.len()].iter().map(Cells::tensor).collect();
@@ -397,7 +405,7 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
                 })
                 .collect();
             custom.function().call(&inputs, &mut outputs).map_err(|error| error.to_string())?;
-            Ok(outputs.iter().map(|output| from_bytes(output.dtype, output.bytes)).collect())
+            Ok(outputs.iter().map(|output| from_bytes(output.dtype.real(), output.bytes)).collect())
         }
     }
 }
@@ -406,13 +414,41 @@ fn from_bytes(dtype: DType, bytes: &[u8]) -> Cells {
     let literal = |element: &[u8]| {
         let mut bits = [0; 8];
         bits[..element.len()].copy_from_slice(element);
-        Literal::from_bits(dtype, u64::from_le_bytes(bits))
+        Literal::from_bits(dtype, u64::from_le_bytes(bits).into())
     };
     Cells { dtype, cells: bytes.chunks_exact(dtype.size()).map(literal).map(Some).collect() }
 }
 
+fn eval_fft(
+    fft: &Fft,
+    (dtype, shape): &(DType, Shape),
+    x: &Cells,
+    budget: &mut Budget,
+) -> Result<Cells, String> {
+    let Some(result) = fft.result(shape) else {
+        return Err(format!("`fft` of lengths {:?} has the operand {dtype}{shape}", fft.lengths));
+    };
+    let terms: usize = fft.lengths.iter().sum();
+    budget.spend_all(result.len().saturating_mul(terms))?;
+    let numbers: Option<Vec<f64>> = x.cells.iter().map(|cell| Some((*cell)?.as_f64())).collect();
+    let numbers = numbers.ok_or("`fft` reads what was never written")?;
+    let values: Vec<Complex64> = if dtype.is_complex() {
+        numbers.chunks_exact(2).map(|parts| Complex64::new(parts[0], parts[1])).collect()
+    } else {
+        numbers.into_iter().map(Complex64::from).collect()
+    };
+    let part = |x: f64| Some(Literal::from_f64(dtype.real(), x));
+    let made = fft.naive(shape, &values);
+    let cells = if fft.kind.gives_real() {
+        made.iter().map(|z| part(z.re)).collect()
+    } else {
+        made.iter().flat_map(|z| [part(z.re), part(z.im)]).collect()
+    };
+    Ok(Cells { dtype: dtype.real(), cells })
+}
+
 fn eval_gemm(g: &Gemm, a: &Cells, b: &Cells, budget: &mut Budget) -> Result<Cells, String> {
-    if g.dtype.is_bool() || a.dtype != g.dtype || b.dtype != g.dtype {
+    if g.dtype.is_bool() || g.dtype.is_complex() || a.dtype != g.dtype || b.dtype != g.dtype {
         return Err("the operands of `gemm` do not have its type".to_owned());
     }
     let at = |operand: &Cells, strides: [usize; 3], place: [usize; 3]| {

@@ -7,6 +7,7 @@
 mod build;
 mod cells;
 mod eval;
+mod fft;
 pub mod generate;
 mod ir;
 mod library;
@@ -21,11 +22,14 @@ mod verify;
 pub use build::KernelBuilder;
 pub use cells::Cells;
 pub use eval::{eval_kernel, eval_program, eval_program_within};
+pub use fft::{Fft, FftKind, half_length};
 pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
     lanes_of,
 };
-pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows};
+pub use library::{
+    BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows, in_memory,
+};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};

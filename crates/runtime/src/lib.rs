@@ -8,6 +8,7 @@ mod cache;
 mod code;
 mod error;
 mod executable;
+mod fft;
 mod launch;
 mod library;
 mod matmul;

@@ -111,9 +111,10 @@ fn every_example_reads_back() {
 #[test]
 fn every_literal_reads_back() {
     let bits = [0, 1, 2, 127, 128, 255, 0x7f80_0000, 0x7f80_0001, 0xff80_0000, 0x8000_0000, 1 << 63];
-    let more = [0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0001, 0xfff8_0000_0000_0000, u64::MAX, u64::MAX >> 1];
+    let more =
+        [0x7ff0_0000_0000_0000, 0x7ff0_0000_0000_0001, 0xfff8_0000_0000_0000, u128::MAX, u128::MAX >> 1];
     for &dtype in DType::ALL {
-        for bits in bits.into_iter().chain(more) {
+        for bits in bits.into_iter().chain(more).flat_map(|low| [low, low << 32 | low, low << 64 | low]) {
             let literal = Literal::from_bits(dtype, bits);
             let mut b = GraphBuilder::new();
             let constant = b.constant(&Tensor::full(literal, [2]));

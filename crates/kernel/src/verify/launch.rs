@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
                 }
             }
             Stmt::Call { call, windows } if reached => {
-                for ((_, shape), window) in call.inputs.iter().chain(&call.outputs).zip(windows) {
+                for ((_, shape), window) in call.memory().zip(windows) {
                     if let Err(message) = self.window_fits(window, shape.checked_len()) {
                         self.fault(stmt, number, message);
                     }
