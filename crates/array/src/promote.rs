@@ -82,21 +82,25 @@ mod tests {
             text += &row(name(a), operands.iter().map(|&b| name(promote(a.0, a.1, b.0, b.1))).collect());
         }
         expect![[r#"
-            -     bool  u8    u32   i32   i64   f32   f64   bool* u8*   u32*  i32*  i64*  f32*  f64*
-            bool  bool  u8    u32   i32   i64   f32   f64   bool  i32*  i32*  i32*  i32*  f32*  f32*
-            u8    u8    u8    u32   i32   i64   f32   f64   u8    u8    u8    u8    u8    f32*  f32*
-            u32   u32   u32   u32   i64   i64   f32   f64   u32   u32   u32   u32   u32   f32*  f32*
-            i32   i32   i32   i64   i32   i64   f32   f64   i32   i32   i32   i32   i32   f32*  f32*
-            i64   i64   i64   i64   i64   i64   f32   f64   i64   i64   i64   i64   i64   f64*  f64*
-            f32   f32   f32   f32   f32   f32   f32   f64   f32   f32   f32   f32   f32   f32   f32
-            f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64
-            bool* bool  u8    u32   i32   i64   f32   f64   bool* u8*   u32*  i32*  i64*  f32*  f64*
-            u8*   i32*  u8    u32   i32   i64   f32   f64   u8*   u8*   u32*  i32*  i64*  f32*  f64*
-            u32*  i32*  u8    u32   i32   i64   f32   f64   u32*  u32*  u32*  i64*  i64*  f32*  f64*
-            i32*  i32*  u8    u32   i32   i64   f32   f64   i32*  i32*  i64*  i32*  i64*  f32*  f64*
-            i64*  i32*  u8    u32   i32   i64   f32   f64   i64*  i64*  i64*  i64*  i64*  f32*  f64*
-            f32*  f32*  f32*  f32*  f32*  f64*  f32   f64   f32*  f32*  f32*  f32*  f32*  f32*  f64*
-            f64*  f32*  f32*  f32*  f32*  f64*  f32   f64   f64*  f64*  f64*  f64*  f64*  f64*  f64*
+            -     bool  u8    u32   i32   i64   f32   f64   c64   c128  bool* u8*   u32*  i32*  i64*  f32*  f64*  c64*  c128*
+            bool  bool  u8    u32   i32   i64   f32   f64   c64   c128  bool  i32*  i32*  i32*  i32*  f32*  f32*  c64*  c64*
+            u8    u8    u8    u32   i32   i64   f32   f64   c64   c128  u8    u8    u8    u8    u8    f32*  f32*  c64*  c64*
+            u32   u32   u32   u32   i64   i64   f32   f64   c64   c128  u32   u32   u32   u32   u32   f32*  f32*  c64*  c64*
+            i32   i32   i32   i64   i32   i64   f32   f64   c64   c128  i32   i32   i32   i32   i32   f32*  f32*  c64*  c64*
+            i64   i64   i64   i64   i64   i64   f32   f64   c64   c128  i64   i64   i64   i64   i64   f64*  f64*  c128* c128*
+            f32   f32   f32   f32   f32   f32   f32   f64   c64   c128  f32   f32   f32   f32   f32   f32   f32   c64   c64
+            f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  f64   f64   f64   f64   f64   f64   f64   c128  c128
+            c64   c64   c64   c64   c64   c64   c64   c128  c64   c128  c64   c64   c64   c64   c64   c64   c64   c64   c64
+            c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+            bool* bool  u8    u32   i32   i64   f32   f64   c64   c128  bool* u8*   u32*  i32*  i64*  f32*  f64*  c64*  c128*
+            u8*   i32*  u8    u32   i32   i64   f32   f64   c64   c128  u8*   u8*   u32*  i32*  i64*  f32*  f64*  c64*  c128*
+            u32*  i32*  u8    u32   i32   i64   f32   f64   c64   c128  u32*  u32*  u32*  i64*  i64*  f32*  f64*  c64*  c128*
+            i32*  i32*  u8    u32   i32   i64   f32   f64   c64   c128  i32*  i32*  i64*  i32*  i64*  f32*  f64*  c64*  c128*
+            i64*  i32*  u8    u32   i32   i64   f32   f64   c64   c128  i64*  i64*  i64*  i64*  i64*  f32*  f64*  c64*  c128*
+            f32*  f32*  f32*  f32*  f32*  f64*  f32   f64   c64   c128  f32*  f32*  f32*  f32*  f32*  f32*  f64*  c64*  c128*
+            f64*  f32*  f32*  f32*  f32*  f64*  f32   f64   c64   c128  f64*  f64*  f64*  f64*  f64*  f64*  f64*  c128* c128*
+            c64*  c64*  c64*  c64*  c64*  c128* c64   c128  c64   c128  c64*  c64*  c64*  c64*  c64*  c64*  c128* c64*  c128*
+            c128* c64*  c64*  c64*  c64*  c128* c64   c128  c64   c128  c128* c128* c128* c128* c128* c128* c128* c128* c128*
         "#]]
         .assert_eq(&text);
     }
