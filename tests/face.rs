@@ -72,6 +72,8 @@ mod tour;
 mod training;
 #[path = "face/transforms.rs"]
 mod transforms;
+#[path = "face/windows.rs"]
+mod windows;
 
 /// The elements, in `f64` for comparison.
 fn numbers(array: &tracewell::Array) -> Vec<f64> {

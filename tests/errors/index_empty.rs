@@ -7,7 +7,7 @@ pub mod wrong {
 
     pub fn main() {
         let x = Array::zeros([0, 3], F32);
-        println!("{}", x.take(&Array::from([0, 0]), 0));
+        println!("{}", x.take(Array::from([0, 0]), 0));
     }
 }
 
@@ -16,6 +16,6 @@ pub mod right {
 
     pub fn main() {
         let x = Array::zeros([2, 3], F32);
-        println!("{}", x.take(&Array::from([0, 0]), 0));
+        println!("{}", x.take(Array::from([0, 0]), 0));
     }
 }

@@ -31,6 +31,9 @@ mod complex_function;
 mod complex_order;
 mod complex_to_real;
 mod constant_in_jit;
+mod conv_channels;
+mod conv_groups;
+mod conv_rank;
 mod cotangent_type;
 mod donated_reference;
 mod dot_scalar;
@@ -126,6 +129,10 @@ mod vmap_scalar;
 mod vmap_sizes;
 mod vmap_whole_result;
 mod weights_rank;
+mod window_axes;
+mod window_padding;
+mod window_stride;
+mod window_too_large;
 
 use page::{Ending, Mistake, Wrong};
 
@@ -177,6 +184,18 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(fft_of_complex),
             runs!(fft_lengths),
             runs!(fft_of_one),
+        ],
+    ),
+    (
+        "Convolutions and windows",
+        &[
+            runs!(conv_channels),
+            runs!(conv_rank),
+            runs!(conv_groups),
+            runs!(window_too_large),
+            runs!(window_stride),
+            runs!(window_axes),
+            runs!(window_padding),
         ],
     ),
     (

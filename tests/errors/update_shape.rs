@@ -7,7 +7,7 @@ pub mod wrong {
 
     pub fn main() {
         let x = Array::zeros([4, 3], F32);
-        println!("{}", x.at(s![1..3]).set(&Array::ones([2], F32)));
+        println!("{}", x.at(s![1..3]).set(Array::ones([2], F32)));
     }
 }
 
@@ -16,6 +16,6 @@ pub mod right {
 
     pub fn main() {
         let x = Array::zeros([4, 3], F32);
-        println!("{}", x.at(s![1..3]).set(&Array::ones([2, 1], F32)));
+        println!("{}", x.at(s![1..3]).set(Array::ones([2, 1], F32)));
     }
 }

@@ -25,11 +25,8 @@ fn taken_along_an_axis() {
     assert_eq!(ints(&columns), [2, 0, 3, 1, 6, 4, 7, 5, 10, 8, 11, 9]);
     assert_eq!(ints(&x.take(1, 0)), [4, 5, 6, 7]);
     assert_eq!(ints(&x.take(-1, -1)), [3, 7, 11]);
-    assert_eq!(x.take(&Array::zeros([0], I64), 0).shape(), &Shape::from([0, 4]));
-    assert_eq!(
-        Array::zeros([0, 3], F32).take(&Array::zeros([2, 0], I32), 0).shape(),
-        &Shape::from([2, 0, 3])
-    );
+    assert_eq!(x.take(Array::zeros([0], I64), 0).shape(), &Shape::from([0, 4]));
+    assert_eq!(Array::zeros([0, 3], F32).take(Array::zeros([2, 0], I32), 0).shape(), &Shape::from([2, 0, 3]));
 }
 
 /// An index means the same in every integer type, known or traced.
@@ -88,11 +85,8 @@ fn static_updates() {
     let x = grid();
     assert_eq!(ints(&x.at(s![1]).set(0)), [0, 1, 2, 3, 0, 0, 0, 0, 8, 9, 10, 11]);
     assert_eq!(ints(&x.at(s![.., 1..3]).mul(10))[..4], [0, 10, 20, 3]);
-    assert_eq!(ints(&x.at(s![..;2, ..;-3]).add(&Array::from([100, 200])))[..4], [200, 1, 2, 103]);
-    assert_eq!(
-        ints(&x.at(s![..;-1, 0]).set(&Array::from([7, 8, 9]))),
-        [9, 1, 2, 3, 8, 5, 6, 7, 7, 9, 10, 11]
-    );
+    assert_eq!(ints(&x.at(s![..;2, ..;-3]).add(Array::from([100, 200])))[..4], [200, 1, 2, 103]);
+    assert_eq!(ints(&x.at(s![..;-1, 0]).set(Array::from([7, 8, 9]))), [9, 1, 2, 3, 8, 5, 6, 7, 7, 9, 10, 11]);
     assert_eq!(ints(&x.at(s![1..1]).set(5)), ints(&x));
     assert_eq!(ints(&x.at(s![-1, -1]).max(50))[8..], [8, 9, 10, 50]);
     assert_eq!(ints(&x.at(s![]).min(1))[..3], [0, 1, 1]);
@@ -108,7 +102,7 @@ fn the_last_one_stays() {
     assert_eq!(ints(&x.at(&Array::from([0, 1, 0, 1, 0, 5])).set(&update)), [5, 4, 0]);
     let grid = Array::zeros([2, 3], I32);
     let places = Array::from([[1, 1], [0, 1]]);
-    assert_eq!(ints(&grid.at_along(&places, 1).set(&Array::from([[1, 2], [3, 4]]))), [0, 2, 0, 3, 4, 0]);
+    assert_eq!(ints(&grid.at_along(&places, 1).set(Array::from([[1, 2], [3, 4]]))), [0, 2, 0, 3, 4, 0]);
     let columns = grid.at(s![.., &places]).set(&(Array::arange(8, I32).reshape([2, 2, 2]) + 1));
     assert_eq!(ints(&columns), [3, 4, 0, 7, 8, 0]);
 }
@@ -118,7 +112,7 @@ fn masks() {
     let x = grid();
     assert_eq!(ints(&x.at(&x.gt(9)).set(0))[8..], [8, 9, 0, 0]);
     let rows = Array::from([0, 1, 0]).eq(1);
-    assert_eq!(ints(&x.at(&rows).add(&Array::from([10, 20, 30, 40])))[3..9], [3, 14, 25, 36, 47, 8]);
+    assert_eq!(ints(&x.at(&rows).add(Array::from([10, 20, 30, 40])))[3..9], [3, 14, 25, 36, 47, 8]);
     let there = Array::from([0.0f32, 2.0, 0.0, -1.0]).nonzero(3);
     assert_eq!(ints(&there[0]), [1, 3, 4]);
     let pairs = x.rem(5).eq(0).nonzero(2);
@@ -222,7 +216,7 @@ fn large_arrays() {
     assert_eq!(taken.sum().item::<f64>(), (n as f64 - 1.0) * n as f64 / 2.0);
     let back = Array::zeros([n], F64).at(&i).add(&taken);
     assert_eq!(back.to_vec::<f64>().unwrap(), x.to_vec::<f64>().unwrap());
-    let rows = x.reshape([3000, 100]).take(&i.slice(s![..3000]).rem(3000), 0);
+    let rows = x.reshape([3000, 100]).take(i.slice(s![..3000]).rem(3000), 0);
     assert_eq!(rows.slice(s![1]).to_vec::<f64>().unwrap()[..2], [191_900.0, 191_901.0]);
 }
 
@@ -254,7 +248,7 @@ fn check(f: fn(&Array) -> Array, expected: Expect) {
 #[test]
 fn places_that_are_no_integers() {
     check(
-        |x| x.take(&Array::from([0.5f32]), 0),
+        |x| x.take(Array::from([0.5f32]), 0),
         expect![[r#"
         the places along axis 0 of f32[4,3] must be integers, found f32[1]
           --> here, while tracing a closure (here) for jit
@@ -307,7 +301,7 @@ fn places_of_another_shape() {
           help: the other axes are those of the array, or 1; `take` takes the same places everywhere"#]],
     );
     check(
-        |x| x.slice(s![1..1]).take(&Array::from([0]), 0),
+        |x| x.slice(s![1..1]).take(Array::from([0]), 0),
         expect![[r#"
         there are no places along axis 0 of f32[0,3], found i32[1]
           --> here, while tracing a closure (here) for jit
@@ -325,14 +319,14 @@ fn places_of_another_shape() {
 #[test]
 fn updates_that_do_not_fit() {
     check(
-        |x| x.at(&Array::from([0, 1])).add(&Array::zeros([2], F32)),
+        |x| x.at(&Array::from([0, 1])).add(Array::zeros([2], F32)),
         expect![[r#"
         cannot update f32[2,3], a part of f32[4,3], by f32[2]
           --> here, while tracing a closure (here) for jit
           help: what is put there has the shape of the part, or fewer axes"#]],
     );
     check(
-        |x| x.at(s![1..]).add(&Array::zeros([4, 3], F32)),
+        |x| x.at(s![1..]).add(Array::zeros([4, 3], F32)),
         expect![[r#"
         cannot update f32[3,3], a part of f32[4,3], by f32[4,3]
           --> here, while tracing a closure (here) for jit

@@ -6,8 +6,8 @@ use super::{Composition, at, of, wave};
 
 pub(super) const ALL: &[Composition] = &[
     // Reading.
-    of("take_rows", || at([5, 3], 0.5), |x| x.take(&Array::from([4, 0, -1, 2]), 0).square()),
-    of("take_last", || at([3, 4], 0.5), |x| x.take(&Array::from([[0, 2], [1, 1]]), -1).square()),
+    of("take_rows", || at([5, 3], 0.5), |x| x.take(Array::from([4, 0, -1, 2]), 0).square()),
+    of("take_last", || at([3, 4], 0.5), |x| x.take(Array::from([[0, 2], [1, 1]]), -1).square()),
     of("take_one", || at([4, 3], 0.5), |x| x.take(2, 0)),
     of("take_outside_filled", || at([5], 0.5), |x| x.at(&Array::from([0, 7, -6, 2, -1])).fill(0.25).get()),
     of(
@@ -15,7 +15,7 @@ pub(super) const ALL: &[Composition] = &[
         || at([5], 0.5),
         |x| x.at(&Array::from([0, 7, -9, 2, -1])).clip().get().square(),
     ),
-    of("take_outside_marked", || at([5], 0.5), |x| x.take(&Array::from([0, 5, -6, -5]), 0)),
+    of("take_outside_marked", || at([5], 0.5), |x| x.take(Array::from([0, 5, -6, -5]), 0)),
     of(
         "along_axis",
         || at([3, 4], 0.5),
@@ -56,41 +56,41 @@ pub(super) const ALL: &[Composition] = &[
     of(
         "embedding",
         || at([4, 3], 0.5),
-        |table| table.take(&Array::from([[0, 2, 2], [3, 0, 2]]), 0).tanh().mean_axes(&[1]),
+        |table| table.take(Array::from([[0, 2, 2], [3, 0, 2]]), 0).tanh().mean_axes(&[1]),
     ),
     of("permuted_and_back", || at([6], 0.5), permuted_and_back),
-    of("computed_places", || at([3, 5], 0.5), |x| x.square().take(&kinds(x), -1)),
+    of("computed_places", || at([3, 5], 0.5), |x| x.square().take(kinds(x), -1)),
     of(
         "largest_of_each_row",
         || at([3, 4], 0.5),
-        |x| vmap(|row: &Array| row.take(&row.argmax(0), 0).square())(x),
+        |x| vmap(|row: &Array| row.take(row.argmax(0), 0).square())(x),
     ),
     of(
         "many_places_in_one_array",
         || at([4], 0.5),
-        |x| vmap(|i: &Array| (x.take(i, 0) * x.take(&i.flip(&[0]), 0)).sum())(&three_pairs()),
+        |x| vmap(|i: &Array| (x.take(i, 0) * x.take(i.flip(&[0]), 0)).sum())(&three_pairs()),
     ),
     of("places_under_two_maps", || at([3, 4], 0.5), places_under_two_maps),
     // Updates at places that are known.
-    of("set_a_range", || at([6], 0.5), |x| x.at(s![1..4]).set(&x.slice(s![3..]).square())),
-    of("add_at_steps", || at([6], 0.5), |x| x.at(s![..;2]).add(&x.slice(s![..3]).square())),
-    of("multiply_backwards", || at([6], 0.5), |x| x.at(s![1..5;-2]).mul(&x.slice(s![..2]))),
+    of("set_a_range", || at([6], 0.5), |x| x.at(s![1..4]).set(x.slice(s![3..]).square())),
+    of("add_at_steps", || at([6], 0.5), |x| x.at(s![..;2]).add(x.slice(s![..3]).square())),
+    of("multiply_backwards", || at([6], 0.5), |x| x.at(s![1..5;-2]).mul(x.slice(s![..2]))),
     of("set_a_column", || at([3, 4], 0.5), |x| x.at(s![.., -2]).set(x.slice(s![.., 0]) * x.slice(s![.., 1]))),
     of("smaller_in_a_part", || at([3, 4], 0.5), |x| x.at(s![1.., ..;3]).min(0.1)),
-    of("larger_in_a_part", || at([3, 4], 0.5), |x| x.at(s![.., 1..3]).max(&x.slice(s![.., ..1]))),
-    of("masked", || at([3, 4], 0.5), |x| x.at(&x.gt(0.0)).mul(&x.slice(s![0, 0]))),
+    of("larger_in_a_part", || at([3, 4], 0.5), |x| x.at(s![.., 1..3]).max(x.slice(s![.., ..1]))),
+    of("masked", || at([3, 4], 0.5), |x| x.at(&x.gt(0.0)).mul(x.slice(s![0, 0]))),
     // Updates at computed places.
-    of("set_places", || at([5], 0.5), |x| x.at(&Array::from([3, 0, -1])).set(&x.slice(s![..3]).square())),
+    of("set_places", || at([5], 0.5), |x| x.at(&Array::from([3, 0, -1])).set(x.slice(s![..3]).square())),
     of(
         "set_places_twice",
         || at([5], 0.5),
-        |x| x.at(&Array::from([3, 0, 3, 3])).set(&x.slice(s![..4]).square()),
+        |x| x.at(&Array::from([3, 0, 3, 3])).set(x.slice(s![..4]).square()),
     ),
-    of("set_rows", || at([4, 3], 0.5), |x| x.at(&Array::from([2, 0])).set(&x.slice(s![..2]).sin())),
+    of("set_rows", || at([4, 3], 0.5), |x| x.at(&Array::from([2, 0])).set(x.slice(s![..2]).sin())),
     of(
         "add_rows",
         || at([5, 2], 0.5),
-        |x| x.at(&Array::from([3, 0, 3, -2])).add(&x.slice(s![..4]).square()).square(),
+        |x| x.at(&Array::from([3, 0, 3, -2])).add(x.slice(s![..4]).square()).square(),
     ),
     of(
         "add_pairs",
@@ -103,23 +103,23 @@ pub(super) const ALL: &[Composition] = &[
     of(
         "add_to_columns",
         || at([3, 4], 0.5),
-        |x| x.at(s![.., Array::from([0, 2, 0])]).add(&x.slice(s![.., 1..]).square()),
+        |x| x.at(s![.., Array::from([0, 2, 0])]).add(x.slice(s![.., 1..]).square()),
     ),
     of(
         "add_to_a_range",
         || at([3, 5], 0.5),
-        |x| x.at(s![Array::from([0, 2, 0]), 1..4]).add(&x.slice(s![.., ..3]).square()),
+        |x| x.at(s![Array::from([0, 2, 0]), 1..4]).add(x.slice(s![.., ..3]).square()),
     ),
     of(
         "add_to_steps",
         || at([3, 5], 0.5),
-        |x| x.at(s![Array::from([0, 2, 0]), ..;2]).add(&x.slice(s![.., ..3]).square()),
+        |x| x.at(s![Array::from([0, 2, 0]), ..;2]).add(x.slice(s![.., ..3]).square()),
     ),
-    of("multiply_places", || at([5], 0.5), |x| x.at(&Array::from([3, 0, 1])).mul(&x.slice(s![..3]).cos())),
+    of("multiply_places", || at([5], 0.5), |x| x.at(&Array::from([3, 0, 1])).mul(x.slice(s![..3]).cos())),
     of(
         "multiply_places_twice",
         || 1.5 + at([5], 0.5),
-        |x| x.at(&Array::from([3, 0, 3, 3])).mul(&x.slice(s![..4]).cos()),
+        |x| x.at(&Array::from([3, 0, 3, 3])).mul(x.slice(s![..4]).cos()),
     ),
     of("multiply_by_one_zero", || at([4], 0.5) * Array::from([1.0, 0.0, 1.0, 1.0]), multiply_by_zeros),
     of("multiply_by_two_zeros", || at([4], 0.5) * Array::from([0.0, 0.0, 1.0, 1.0]), multiply_by_zeros),
@@ -131,36 +131,36 @@ pub(super) const ALL: &[Composition] = &[
     of(
         "largest_at_places",
         || at([5], 0.5),
-        |x| x.at(&Array::from([3, 0, 3, 1])).max(&x.slice(s![1..]).square()).square(),
+        |x| x.at(&Array::from([3, 0, 3, 1])).max(x.slice(s![1..]).square()).square(),
     ),
     of(
         "largest_of_equals",
         || Array::from([1.0, 2.0, 2.0, 0.5]),
-        |x| x.at(&Array::from([1, 1, 3])).max(&x.slice(s![1..])),
+        |x| x.at(&Array::from([1, 1, 3])).max(x.slice(s![1..])),
     ),
-    of("add_outside", || at([4], 0.5), |x| x.at(&outside()).add(&x.square())),
-    of("add_outside_clipped", || at([4], 0.5), |x| x.at(&outside()).clip().add(&x.square())),
-    of("set_outside", || at([4], 0.5), |x| x.at(&Array::from([9, 0, -5])).set(&x.slice(s![..3]).square())),
+    of("add_outside", || at([4], 0.5), |x| x.at(&outside()).add(x.square())),
+    of("add_outside_clipped", || at([4], 0.5), |x| x.at(&outside()).clip().add(x.square())),
+    of("set_outside", || at([4], 0.5), |x| x.at(&Array::from([9, 0, -5])).set(x.slice(s![..3]).square())),
     of("multiply_outside", || at([4], 0.5), |x| x.at(&Array::from([9, 0, -5, 0])).mul(x)),
     of(
         "put_along_axis",
         || at([3, 4], 0.5),
-        |x| x.at_along(&Array::from([[0, 3], [2, 1], [-1, 1]]), 1).set(&x.slice(s![.., ..2]).square()),
+        |x| x.at_along(&Array::from([[0, 3], [2, 1], [-1, 1]]), 1).set(x.slice(s![.., ..2]).square()),
     ),
     of(
         "add_along_axis",
         || at([3, 4], 0.5),
-        |x| x.at_along(&Array::from([[0, 0], [2, 1], [-1, 1]]), 1).add(&x.slice(s![.., ..2]).square()),
+        |x| x.at_along(&Array::from([[0, 0], [2, 1], [-1, 1]]), 1).add(x.slice(s![.., ..2]).square()),
     ),
     of("segments", || at([6, 2], 0.5), |x| segment_sum(&x.square(), &Array::from([0, 2, 0, 1, 2, 7]), 4)),
     of("one_hot_rows", || at([3, 2], 0.5), |x| one_hot(&Array::from([2, 0, 0, 1]), 3, x.dtype()).dot(x)),
-    of("histogram", || at([3, 5], 0.5), |row| zeros(row).at(&kinds(row)).add(&row.square())),
-    of("last_of_each_kind", || at([3, 5], 0.5), |row| zeros(row).at(&kinds(row)).set(&row.square())),
-    of("largest_of_each_kind", || at([3, 5], 0.5), |row| zeros(row).at(&kinds(row)).max(&row.square())),
+    of("histogram", || at([3, 5], 0.5), |row| zeros(row).at(&kinds(row)).add(row.square())),
+    of("last_of_each_kind", || at([3, 5], 0.5), |row| zeros(row).at(&kinds(row)).set(row.square())),
+    of("largest_of_each_kind", || at([3, 5], 0.5), |row| zeros(row).at(&kinds(row)).max(row.square())),
     of(
         "many_updates_of_one_array",
         || at([4], 0.5),
-        |x| vmap(|i: &Array| x.at(i).add(&x.slice(s![..2])))(&three_pairs()),
+        |x| vmap(|i: &Array| x.at(i).add(x.slice(s![..2])))(&three_pairs()),
     ),
     of(
         "positive_ones",
@@ -179,7 +179,7 @@ fn outer_pairs(x: &Array) -> Array {
 
 fn permuted_and_back(x: &Array) -> Array {
     let order = Array::from([3, 5, 0, 2, 1, 4]);
-    Array::zeros([6], x.dtype()).at(&order).set(&x.take(&order, 0).sin()) * x
+    Array::zeros([6], x.dtype()).at(&order).set(x.take(&order, 0).sin()) * x
 }
 
 fn places_under_two_maps(x: &Array) -> Array {

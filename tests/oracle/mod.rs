@@ -14,6 +14,7 @@ mod nested;
 mod networks;
 mod shapes;
 mod sorting;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,9 +23,14 @@ use kinds::Kind;
 use tracewell::prelude::*;
 
 /// The files of rows with how many each has, so that none gets lost.
-const FILES: [(&str, usize); 2] = [(include_str!("values.txt"), 339), (include_str!("indexing.txt"), 168)];
+const FILES: [(&str, usize); 3] = [
+    (include_str!("values.txt"), 339),
+    (include_str!("indexing.txt"), 168),
+    (include_str!("windows.txt"), 185),
+];
 
 /// A function of one array, and where.
+#[derive(Clone, Copy)]
 struct Composition {
     name: &'static str,
     x: fn() -> Array,
@@ -35,13 +41,14 @@ const fn of(name: &'static str, x: fn() -> Array, f: fn(&Array) -> Array) -> Com
     Composition { name, x, f }
 }
 
-const GROUPS: [(&str, &[Composition]); 6] = [
+const GROUPS: [(&str, &[Composition]); 7] = [
     ("networks", networks::ALL),
     ("densities", densities::ALL),
     ("calculus", calculus::ALL),
     ("shapes", shapes::ALL),
     ("nested", nested::ALL),
     ("indexing", indexing::ALL),
+    ("windows", windows::ALL),
 ];
 
 /// `sin(0.7 i + phase)` for the `i`-th element, as make.py has it; of the element type of another array.
@@ -183,6 +190,11 @@ fn nested_transforms_agree_with_jax() {
 #[test]
 fn indexing_agrees_with_jax() {
     check_group("indexing");
+}
+
+#[test]
+fn windows_agree_with_jax() {
+    check_group("windows");
 }
 
 #[test]

@@ -382,6 +382,13 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
             ([x, _], [ty]) => Ok(vec![eval_fft(fft, ty, x, budget)?]),
             _ => Err("`fft` has other operands than it needs".to_owned()),
         },
+        Library::Conv(conv) => match conv.mistake(&call.inputs, &call.outputs) {
+            Some(mistake) => Err(mistake),
+            None => {
+                let cells = conv.eval(&operands[0].cells, &operands[1].cells, || budget.spend())?;
+                Ok(vec![Cells { dtype: conv.dtype, cells }])
+            }
+        },
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
                 operands[..call.inputs.len()].iter().map(Cells::tensor).collect();

@@ -6,6 +6,7 @@
 
 mod build;
 mod cells;
+mod conv;
 mod eval;
 mod fft;
 pub mod generate;
@@ -21,6 +22,7 @@ mod verify;
 
 pub use build::KernelBuilder;
 pub use cells::Cells;
+pub use conv::{Conv, ConvResult, WindowAxis};
 pub use eval::{eval_kernel, eval_program, eval_program_within};
 pub use fft::{Fft, FftKind, half_length};
 pub use ir::{

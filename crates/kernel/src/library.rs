@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, DTypeError, Element, Shape};
 
+use crate::conv::Conv;
 use crate::fft::Fft;
 
 /// A function of whole buffers together with the parameters of one call.
@@ -42,6 +43,8 @@ pub enum Library {
     Gemm(Gemm),
     /// Rows in the order of their keys.
     Sort(SortRows),
+    /// A convolution, or its adjoint in the kernel.
+    Conv(Conv),
     /// A Fourier transform.
     Fft(Fft),
     /// A user's function.

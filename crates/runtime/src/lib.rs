@@ -6,6 +6,7 @@
 
 mod cache;
 mod code;
+mod conv;
 mod error;
 mod executable;
 mod fft;

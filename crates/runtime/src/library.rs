@@ -12,6 +12,7 @@ use tracewell_array::{DType, Shape};
 use tracewell_codegen::CallHandler;
 use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall, SortRows};
 
+use crate::conv::convolve;
 use crate::error::RunError;
 use crate::fft::fft;
 use crate::matmul::matmul;
@@ -40,6 +41,11 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
         Library::Fft(transform) => {
             // SAFETY: the caller's promise; that types and shapes fit the transform is a rule of the verifier.
             unsafe { fft(transform, &call.inputs[0], buffers[0], buffers[1]) }
+            Ok(())
+        }
+        Library::Conv(conv) => {
+            // SAFETY: the caller's promise; that the sizes fit is a rule of the verifier.
+            unsafe { convolve(conv, buffers[0], buffers[1], buffers[2]) }
             Ok(())
         }
         Library::Custom(custom) => {

@@ -40,6 +40,7 @@ mod staging;
 mod static_arg;
 mod transform;
 pub mod tree;
+mod windows;
 
 pub use array::{
     Array, At, Cut, Cuts, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, one_hot,
@@ -66,6 +67,10 @@ pub use transform::{
     print_saved_residuals, saved_residuals, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
 };
 pub use tree::{Path, Tree, TreeRef};
+pub use windows::{
+    Conv, Layout, Padding, PerAxis, Window, avg_pool, conv, conv_transpose, global_avg_pool, global_max_pool,
+    max_pool, min_pool, reduce_window,
+};
 
 /// Watching what happens: events of every call, user function and primitive.
 pub mod observe {
@@ -82,14 +87,15 @@ pub mod prelude {
     pub use crate::random;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, Cancel, Complex, Complex32, Complex64, DType, Error, Jit, Lowered, Outcome, Policy,
-        Result, ScanOptions, Shape, Static, Tree, associative_scan, associative_scan_reverse, callback,
-        capturing_prints, check, checking_keys, checking_leaks, checking_purity, checkpoint, checkpoint_name,
-        checkpoint_with, cond, custom_jvp, custom_vjp, debug_print, eval_shape, explain_cache_misses,
-        fori_loop, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map,
-        map_reduce, ordered_callback, print_saved_residuals, s, saved_residuals, scan, scan_with,
-        stop_gradient, switch, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop,
-        with_cancel, with_time_limit,
+        CacheMiss, Cancel, Complex, Complex32, Complex64, Conv, DType, Error, Jit, Layout, Lowered, Outcome,
+        Padding, Policy, Result, ScanOptions, Shape, Static, Tree, Window, associative_scan,
+        associative_scan_reverse, avg_pool, callback, capturing_prints, check, checking_keys, checking_leaks,
+        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, conv, conv_transpose,
+        custom_jvp, custom_vjp, debug_print, eval_shape, explain_cache_misses, fori_loop, global_avg_pool,
+        global_max_pool, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower,
+        map, map_reduce, max_pool, min_pool, ordered_callback, print_saved_residuals, reduce_window, s,
+        saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad, value_and_grad_aux,
+        vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 

@@ -39,6 +39,11 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/tracewell/src/tree.rs", "field", "calls its function at once, with a longer path"),
     ("crates/tracewell/src/tree.rs", "variant", "calls its function at once, with a longer path"),
     ("crates/tracewell/src/tree.rs", "index", "calls its function at once, with a longer path"),
+    (
+        "crates/tracewell/src/windows/reduce.rs",
+        "reduce_window",
+        "calls its function at once, on parts of its array",
+    ),
 ];
 
 /// A function's text in parts.

@@ -6,9 +6,9 @@ use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Gemm, Library, LibraryCall};
 
 use super::elementwise::arity;
-use super::shape_rules::{each_index, position};
+use super::shape_rules::{bilinear_jvp, each_index, linear_operand, position};
 use super::sheet::Sheet;
-use super::{Add, Broadcast, Mul, Permute, ReduceSum};
+use super::{Broadcast, Mul, Permute, ReduceSum};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -168,15 +168,7 @@ impl Primitive for DotGeneral {
 
     /// Bilinear: d(a·b) = da·b + a·db.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let (a, b) = (&primals[0], &primals[1]);
-        let y = cx.bind(self.clone(), &[a, b])?;
-        let left = tangents[0].as_ref().map(|da| cx.bind(self.clone(), &[da, b])).transpose()?;
-        let right = tangents[1].as_ref().map(|db| cx.bind(self.clone(), &[a, db])).transpose()?;
-        let dy = match (left, right) {
-            (Some(l), Some(r)) => Some(cx.bind(Add {}, &[&l, &r])?),
-            (l, r) => l.or(r),
-        };
-        Ok(Jvp::one(y, dy))
+        bilinear_jvp(cx, self, primals, tangents)
     }
 
     /// The cotangent of one operand is the product of `ct` with the other over the other's free axes, its axes
@@ -188,11 +180,7 @@ impl Primitive for DotGeneral {
         cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
         let Some(ct) = &cotangents[0] else { return Ok(vec![None, None]) };
-        let (linear, ty, known) = match (&operands[0], &operands[1]) {
-            (Operand::Linear(ty), Operand::Known(b)) => (0, ty, b),
-            (Operand::Known(a), Operand::Linear(ty)) => (1, ty, a),
-            _ => return Err(RuleError::not_linear("dot_general")),
-        };
+        let (linear, ty, known) = linear_operand("dot_general", operands)?;
         let other_rank = cx.ty(known).rank();
         let (own, other) = if linear == 0 {
             (self.a_axes(ty.rank()), self.b_axes(other_rank))
@@ -255,7 +243,7 @@ impl Primitive for DotGeneral {
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (a, b) = (&inputs[0], &inputs[1]);
         if a.dtype.is_complex() {
-            return Ok(self.of_parts(inputs));
+            return Ok(Sheet::bilinear(self, inputs));
         }
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));
         if outputs[0].shape.len().saturating_mul(product(&a.shape, left.contract)) <= SMALL {
@@ -317,17 +305,6 @@ impl Primitive for DotGeneral {
 }
 
 impl DotGeneral {
-    /// Four products of the parts.
-    fn of_parts(&self, inputs: &[ArrayType]) -> Lowering {
-        Sheet::lowering("dot_general", inputs, |s, x| {
-            let ((a, b), (c, d)) = (s.parts(&x[0]), s.parts(&x[1]));
-            let mut dot = |x: &Atom, y: &Atom| s.bind(self.clone(), &[x.clone(), y.clone()]);
-            let [ac, bd, ad, bc] = [dot(&a, &c), dot(&b, &d), dot(&a, &d), dot(&b, &c)];
-            let (re, im) = (s.sub(&ac, &bd), s.add(&ad, &bc));
-            s.complex(&re, &im)
-        })
-    }
-
     /// All products, then their sums.
     fn written_out(&self, a: &ArrayType, b: &ArrayType) -> Result<crate::graph::Graph, RuleError> {
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));

@@ -282,11 +282,13 @@ impl PlaceLoops {
         }
         let lead = loops.iter().take_while(|one| one.kind == Kind::Apart).count();
         loops[lead..].sort_by_key(|one| one.kind == Kind::Apart);
+        // Where starts differ inside of it, nothing says that the elements of a window stay apart.
         let last = loops.iter().rposition(|one| one.kind == Kind::Index);
+        let inner = loops.iter().skip(lead).rposition(|one| one.kind == Kind::Apart).map(|at| at + lead);
         for (at, one) in loops.iter_mut().enumerate() {
             one.is_free = match one.kind {
                 Kind::Apart => true,
-                Kind::Window => last.is_none_or(|last| at > last),
+                Kind::Window => last.max(inner).is_none_or(|last| at > last),
                 Kind::Index => false,
             };
         }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::builder::GraphBuilder;
 use crate::graph::Atom;
-use crate::primitive::Lowering;
+use crate::primitive::{Lowering, Primitive};
 use crate::ty::ArrayType;
 
 /// A graph in the making, all operands of one shape. Whether an operation is on complex numbers or on their parts,
@@ -37,6 +37,20 @@ impl Sheet {
         let inputs: Vec<Atom> = inputs.iter().map(|ty| sheet.builder.input(ty.clone()).into()).collect();
         let result = formula(&mut sheet, &inputs);
         Lowering::Graph(sheet.builder.finish(name, vec![result]).into())
+    }
+
+    /// A product of complex operands, of whatever kind: four products of their parts.
+    pub(super) fn bilinear(
+        product: &(impl Primitive + Into<Prim> + Clone),
+        inputs: &[ArrayType],
+    ) -> Lowering {
+        Sheet::lowering(product.name(), inputs, |s, x| {
+            let ((a, b), (c, d)) = (s.parts(&x[0]), s.parts(&x[1]));
+            let mut of = |x: &Atom, y: &Atom| s.bind(product.clone(), &[x.clone(), y.clone()]);
+            let [ac, bd, ad, bc] = [of(&a, &c), of(&b, &d), of(&a, &d), of(&b, &c)];
+            let (re, im) = (s.sub(&ac, &bd), s.add(&ad, &bc));
+            s.complex(&re, &im)
+        })
     }
 
     pub(super) fn bind(&mut self, prim: impl Into<Prim>, operands: &[Atom]) -> Atom {

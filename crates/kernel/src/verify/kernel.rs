@@ -380,7 +380,8 @@ pub(super) fn check_call<T: PartialEq>(
         }
     }
     match &call.library {
-        Library::Gemm(gemm) => check_gemm(call, gemm),
+        Library::Gemm(gemm) => check_gemm(gemm, call),
+        Library::Conv(conv) => conv.mistake(&call.inputs, &call.outputs).map_or(Ok(()), Err),
         Library::Fft(fft) => check_fft(call, fft),
         Library::Sort(sort) => sort.check(call),
         Library::Custom(_) => Ok(()),
@@ -402,7 +403,7 @@ fn check_fft(call: &LibraryCall, fft: &Fft) -> Result<(), String> {
     Ok(())
 }
 
-fn check_gemm(call: &LibraryCall, g: &Gemm) -> Result<(), String> {
+fn check_gemm(g: &Gemm, call: &LibraryCall) -> Result<(), String> {
     let ([a, b], [c]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
         return Err("`gemm` has two inputs and one output".to_owned());
     };

@@ -30,7 +30,7 @@ pub use scalar::Scalar;
 pub use sort::sort_together;
 pub use take::{one_hot, segment_sum};
 
-pub(crate) use operators::{common_dtype, fit};
+pub(crate) use operators::{binary, common_dtype, fit};
 pub(crate) use reduce::axis_of;
 
 use tracewell_array::{DType, Shape, Tensor};
