@@ -176,14 +176,21 @@ pub(super) fn exp(s: &mut Sheet, x: &[Atom]) -> Atom {
 }
 
 pub(super) fn logistic(s: &mut Sheet, x: &[Atom]) -> Atom {
-    // `(1 + tanh(z/2)) / 2` does not overflow.
-    let half = s.fill(&x[0], 0.5);
+    // With `t = e^-|a|`: `1 / (1 + e^-z)` where `a` is not negative and `e^z / (1 + e^z)` where it is, both by
+    // `|1 + t e^ib|²`. Nothing overflows, and small results keep their digits.
     let (a, b) = s.parts(&x[0]);
-    let (part, _) = s.parts(&half);
-    let (a, b) = (s.mul(&a, &part), s.mul(&b, &part));
-    let (re, im) = tanh_of(s, &a, &b);
-    let (re, im) = (s.mul(&re, &part), s.mul(&im, &part));
-    let re = s.add(&part, &re);
+    let (size, zero, one) = (s.abs(&a), s.fill(&a, 0.0), s.fill(&a, 1.0));
+    let negated = s.neg(&size);
+    let t = s.exp(&negated);
+    let (cos, sin) = (s.cos(&b), s.sin(&b));
+    let (u, v) = (s.mul(&t, &cos), s.mul(&t, &sin));
+    let above = s.add(&one, &u);
+    let (square, rest, t) = (s.mul(&above, &above), s.mul(&v, &v), s.mul(&t, &t));
+    let below = s.add(&u, &t);
+    let under = s.add(&square, &rest);
+    let is_negative = s.compare(Comparison::Lt, &a, &zero);
+    let over = s.select(&is_negative, &below, &above);
+    let (re, im) = (s.div(&over, &under), s.div(&v, &under));
     s.complex(&re, &im)
 }
 
@@ -296,10 +303,9 @@ pub(super) mod reference {
 
     /// From an exponential that does not overflow.
     pub(in super::super) fn tanh(z: Complex64) -> Complex64 {
-        let flipped = z.re < 0.0;
-        let e = (if flipped { z } else { -z } * 2.0).exp();
-        let tanh = div(Complex64::ONE - e, Complex64::ONE + e);
-        if flipped { -tanh } else { tanh }
+        let (a, (sin, cos)) = (z.re.clamp(-350.0, 350.0), z.im.sin_cos());
+        let below = a.sinh() * a.sinh() + cos * cos;
+        Complex64::new(a.sinh() * a.cosh() / below, sin * cos / below)
     }
 
     pub(in super::super) fn tan(z: Complex64) -> Complex64 {
