@@ -83,7 +83,7 @@ fn parts_and_operators() {
     assert_near(&(-&z + 1.0), &[c(-2.0, -4.0), c(2.0, -0.5)], 0.0);
     assert_near(&(z.abs() * (Complex::new(0.0, 1.0) * z.angle()).exp()), &elements(&z), 1e-14);
     assert_eq!(z.eq(c(3.0, 4.0)).to_string(), "[ true false]");
-    assert_eq!(z.ne(&z.conj()).to_string(), "[ true  true]");
+    assert_eq!(z.ne(z.conj()).to_string(), "[ true  true]");
     assert_eq!(complex(Array::from([0.0, 1.0]), f64::INFINITY).is_finite().to_string(), "[false false]");
     assert_near(&complex(2, Array::from([1, 2])), &[c(2.0, 1.0), c(2.0, 2.0)], 0.0);
     let x = Array::from([1.0f32, -2.0]);

@@ -158,7 +158,7 @@ impl Walk {
             prim.rules().each_param(&mut |_, value| found |= value.graphs().iter().any(|g| has_complex(g)));
             found
         };
-        if !complex && !(prim.nests() && nested()) {
+        if !(complex || prim.nests() && nested()) {
             return self.kept(prim, operands, &inputs, outputs);
         }
         match prim {

@@ -5,6 +5,7 @@
 //! primitive, and nothing here knows Cranelift.
 
 mod build;
+mod calls;
 mod cells;
 mod conv;
 mod eval;

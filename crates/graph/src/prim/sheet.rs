@@ -21,7 +21,7 @@ pub(super) struct Sheet {
 macro_rules! operations {
     ($($name:ident $Prim:ident ($($x:ident),*);)*) => {$(
         pub(super) fn $name(&mut self, $($x: &Atom),*) -> Atom {
-            self.bind($Prim {}, &[$($x.clone()),*])
+            self.bind($Prim {}, &[$($x),*].map(Atom::clone))
         }
     )*};
 }
@@ -91,7 +91,7 @@ impl Sheet {
     /// `x` with the sign of `y`, that of a zero too, where `x` is not negative.
     pub(super) fn with_sign(&mut self, x: &Atom, y: &Atom) -> Atom {
         let dtype = if self.dtype(y) == DType::F32 { DType::I32 } else { DType::I64 };
-        let bits = self.bind(Bitcast { dtype }, &[y.clone()]);
+        let bits = self.bind(Bitcast { dtype }, std::slice::from_ref(y));
         let zero = self.fill(&bits, 0.0);
         let negative = self.compare(Comparison::Lt, &bits, &zero);
         let opposite = self.neg(x);
