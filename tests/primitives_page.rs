@@ -100,7 +100,7 @@ fn lowering(example: &Example) -> &'static str {
         Ok(Lowering::Count { .. }) => "count",
         Ok(Lowering::Lookup(_)) => "lookup",
         Ok(Lowering::Pieces(_)) => "pieces",
-        Ok(Lowering::Kernel(_)) => "kernel",
+        Ok(Lowering::Kernel(_) | Lowering::Kernels { .. }) => "kernel",
         Ok(Lowering::Update(_)) => "update",
         Ok(Lowering::Control(_)) => "control flow",
         Ok(Lowering::Library(_)) => "library",

@@ -88,7 +88,7 @@ fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
         | Lowering::Count { .. }
         | Lowering::Lookup(_)
         | Lowering::Pieces(_) => "kernel",
-        Lowering::Kernel(_) => "kernel",
+        Lowering::Kernel(_) | Lowering::Kernels { .. } => "kernel",
         Lowering::Update(_) => "update",
         Lowering::Control(_) => "control flow",
         Lowering::Library(_) => "library",

@@ -241,7 +241,10 @@ impl Writer {
             Scalar::Load { of, at, plus } => {
                 let mut index = self.index(b, at);
                 for &Further { by, stride, places } in plus {
-                    let inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
+                    let mut inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
+                    if b.dtype(inside) != DType::I64 {
+                        inside = b.op(Op::Convert(DType::I64), &[inside]);
+                    }
                     let stride = self.stride(b, stride);
                     index.terms.push((inside, stride));
                 }

@@ -60,7 +60,9 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
             call.memory().skip(call.inputs.len()).map(|(dtype, shape)| ArrayType::new(dtype, shape)).collect()
         }
         // Statements are verified with the program; control flow has the type of its graphs.
-        Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) => outputs.to_vec(),
+        Lowering::Kernel(_) | Lowering::Kernels { .. } | Lowering::Update(_) | Lowering::Control(_) => {
+            outputs.to_vec()
+        }
         Lowering::Constant(tensor) => vec![ArrayType::of(&tensor.as_parts())],
         Lowering::Parts => return Some("it has no other operands than real ones".to_owned()),
         Lowering::Graph(graph) | Lowering::Late(graph) => {

@@ -71,7 +71,7 @@ pub enum Op {
     Convert(DType),
     /// The same bits as another type of the same width (not bool).
     Bitcast(DType),
-    /// An `i64` clamped to `0..size` (to 0 where `size` is 0): how a computed index is proved inside a buffer.
+    /// An `i32` or `i64` clamped to `0..size` (to 0 where `size` is 0): how a computed index is proved inside a buffer.
     Clamp(Size),
 }
 
@@ -280,7 +280,7 @@ impl Op {
             Op::Select => (args[0].is_bool() && args[1] == args[2]).then_some(args[1]),
             Op::Convert(to) => Some(to),
             Op::Bitcast(to) => (number(to) && number(args[0]) && to.size() == args[0].size()).then_some(to),
-            Op::Clamp(_) => (args[0] == DType::I64).then_some(DType::I64),
+            Op::Clamp(_) => matches!(args[0], DType::I32 | DType::I64).then_some(args[0]),
         };
         result.filter(|dtype| !dtype.is_complex())
     }

@@ -245,8 +245,12 @@ impl Grower {
                     self.scope.push((value, false));
                 }
                 2 => {
-                    let (index, limit) = (self.value(b, DType::I64), self.size(b, TABLE));
-                    let place = b.op(Op::Clamp(limit), &[index]);
+                    let dtype = self.rng.pick(&[DType::I32, DType::I64]);
+                    let (index, limit) = (self.value(b, dtype), self.size(b, TABLE));
+                    let mut place = b.op(Op::Clamp(limit), &[index]);
+                    if dtype != DType::I64 {
+                        place = b.op(Op::Convert(DType::I64), &[place]);
+                    }
                     let terms = smallvec![(place, Size::Const(1))];
                     let value = b.load(self.table, Index { offset: Size::Const(0), terms });
                     self.scope.push((value, false));

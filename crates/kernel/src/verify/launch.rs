@@ -140,8 +140,8 @@ impl<'a> Checker<'a> {
             self.accesses.push((access, reached));
         }
         match stmt {
-            Stmt::Op { out, op, .. } => {
-                let range = self.op_range(*op);
+            Stmt::Op { out, op, args } => {
+                let range = self.op_range(*op, args);
                 self.define(*out, range);
             }
             Stmt::Load { out, .. } => self.define(*out, None),
@@ -188,11 +188,13 @@ impl<'a> Checker<'a> {
     }
 
     /// What is known about the result of an operation: as much as indices need, not as much as could be.
-    fn op_range(&self, op: Op) -> Option<Range> {
+    fn op_range(&self, op: Op, args: &[Value]) -> Option<Range> {
         match op {
             Op::Const(literal) if literal.dtype() == DType::I64 => exactly(literal),
             Op::Size(id) => Some(self.size(Size::Param(id))).map(|n| (n, n)),
             Op::Clamp(size) => Some((0, (self.size(size) - 1).max(0))),
+            // What is known is known of integers, which have room in an `i64`.
+            Op::Convert(DType::I64) => self.ranges[args[0].0 as usize],
             _ => None,
         }
     }

@@ -16,8 +16,8 @@
 //! A kernel with the lengths of its buffers and the values of its sizes ([`verify_launch`]):
 //! - as many buffers and sizes are given as there are parameters;
 //! - every access is inside its buffer, by interval arithmetic: a loop variable is in `0..extent`, a `clamp`
-//!   in `0..size`, an `i64` constant or size is itself, and any other value in an index is an error. What is
-//!   inside a loop without iterations is not reached and needs no proof;
+//!   in `0..size` and so is its conversion to `i64`, an `i64` constant or size is itself, and any other value
+//!   in an index is an error. What is inside a loop without iterations is not reached and needs no proof;
 //! - no two iterations of an `each` touch the same place of a buffer if one of them stores to it. (A stack
 //!   buffer that is used only inside the `each` is private to its iterations.)
 //!
