@@ -396,15 +396,14 @@ struct Term {
     distance: bool,
 }
 
-/// Whether the distance of two iterations is never such that the other terms, which are multiples of one number as the
-/// constant is, can make up for it.
+/// Whether the distance of two iterations is never a multiple of the number of which all else, the constant too, is one.
 fn differ_by_remainder(constant: i128, terms: &[Term]) -> bool {
     let Some(distance) = terms.iter().find(|term| term.distance && term.stride > 0) else { return false };
     let others = terms.iter().filter(|term| !term.distance && term.range != (0, 0));
-    let divisor = others.map(|term| term.stride).fold(0, common_divisor);
+    let divisor = others.map(|term| term.stride).fold(constant.abs(), common_divisor);
     // The distances that are multiples too are those of `divisor / common`.
     let common = common_divisor(divisor, distance.stride);
-    divisor > 0 && constant % divisor == 0 && divisor / common > distance.range.1
+    divisor > 0 && divisor / common > distance.range.1
 }
 
 /// The greatest common divisor; that of 0 and a number is the number.

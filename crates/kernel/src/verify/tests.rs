@@ -266,6 +266,10 @@ fn iterations_do_not_meet() {
         "each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] \
          (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }"
             .to_owned(),
+        // Columns side by side: in steps of two rows, and one that is looked up.
+        "each %0 < 2 { %9: f32 = const 1.0 for %1 < 2 { store b1[%0 + %1*4], %9 store b1[%0 + %1*4 + 2], %9 } \
+         %2: i64 = const 1 %3: i64 = clamp %2 < 5 store b1[%0 + %3*2], %9 }"
+            .to_owned(),
         // Each iteration calls with windows of its own, and then with one that reaches into the next.
         "each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] \
          (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }"
@@ -321,6 +325,8 @@ fn iterations_do_not_meet() {
           verified
         each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }
           iterations of `each %0` may meet in `b1`
+        each %0 < 2 { %9: f32 = const 1.0 for %1 < 2 { store b1[%0 + %1*4], %9 store b1[%0 + %1*4 + 2], %9 } %2: i64 = const 1 %3: i64 = clamp %2 < 5 store b1[%0 + %3*2], %9 }
+          verified
         each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }
           verified
         each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*4]: f32[5]) }
