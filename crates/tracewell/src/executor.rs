@@ -17,7 +17,10 @@ use crate::pipeline::Settings;
 /// Makes the compiled executor the one that runs primitives.
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| install_executor(Compiled));
+    INSTALL.call_once(|| {
+        install_executor(Compiled);
+        crate::repro::install();
+    });
 }
 
 struct Compiled;
