@@ -2,6 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+#[path = "repro/command.rs"]
+mod command;
+#[path = "repro/folders.rs"]
+mod folders;
+#[path = "repro/laws.rs"]
+mod laws;
 #[path = "errors/mod.rs"]
 mod mistakes;
 #[path = "repro/scenarios.rs"]

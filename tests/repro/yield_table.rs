@@ -41,7 +41,9 @@ fn row(name: &'static str, run: fn() -> Option<String>) -> Row {
     }
     let rust = loaded.to_rust();
     if let Some(folder) = std::env::var_os("TRACEWELL_KEEP") {
-        std::fs::write(std::path::Path::new(&folder).join(format!("{name}.rs")), &rust).unwrap();
+        let folder = std::path::Path::new(&folder).join(name);
+        loaded.save(&folder).unwrap();
+        std::fs::write(folder.join("message.txt"), &repro.failure().unwrap().message).unwrap();
     }
     if let Err(error) = syn::parse_file(&rust) {
         return row(format!("is no Rust: {error}\n{rust}"), false, false);

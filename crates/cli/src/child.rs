@@ -29,7 +29,7 @@ pub(crate) fn replay(folder: &Path, limits: Limits) -> Result<Option<Failure>, S
     let mut child = child.map_err(|error| format!("cannot start a process: {error}"))?;
     let status = match watch(&mut child, limits)? {
         Ok(status) => status,
-        Err(why) => return Ok(Some(ended(&why))),
+        Err(why) => return Ok(Some(Failure { kind: "Limit".to_string(), ..ended(&why) })),
     };
     let mut said = String::new();
     if let Some(mut out) = child.stdout.take() {

@@ -24,6 +24,13 @@ pub(crate) fn run(verb: &str, folder: &Path, args: &Args) -> Result<ExitCode, St
             print!("{}", tracewell_repro::show(load(folder)?.tree(), levels));
             Ok(ExitCode::SUCCESS)
         }
+        "bisect" => {
+            match load(folder)?.bisect() {
+                Some(blame) => print!("{blame}"),
+                None => println!("compiled and evaluated results agree after every pass"),
+            }
+            Ok(ExitCode::SUCCESS)
+        }
         "reduce" => crate::reduce::command(folder, limits(args, 10)?, args.number("jobs", 1)?.max(1)),
         other => Err(format!("there is no verb `{other}`: see `tracewell --help`")),
     }

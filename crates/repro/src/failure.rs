@@ -85,11 +85,13 @@ impl Failure {
 
     /// What tells it from others.
     pub fn signature(&self) -> Signature {
+        // How a process ends is told in many ways.
+        let message = if self.kind == "Process" { "the process ended" } else { &self.message };
         Signature {
             kind: self.kind.clone(),
             stage: self.stage,
             primitive: self.primitive.clone(),
-            skeleton: skeleton(&self.message),
+            skeleton: skeleton(message),
         }
     }
 }

@@ -305,6 +305,33 @@ impl CallTree {
         of(&self.main)
     }
 
+    /// The same tree without what replaying does not know: lines, names of functions, and parameters as trees.
+    pub fn without_places(&self) -> CallTree {
+        fn of(body: &Body) -> Body {
+            let nowhere = || Location { file: "".into(), line: 0, column: 0 };
+            let statements = body.statements.iter().map(|statement| {
+                let mut statement = statement.clone();
+                match &mut statement {
+                    Statement::Bind(bind) => bind.location = nowhere(),
+                    Statement::Ask { location, .. }
+                    | Statement::Call { location, .. }
+                    | Statement::Raise { location, .. } => *location = nowhere(),
+                    Statement::Panic { .. } => {}
+                    Statement::Api(call) => {
+                        let call = Arc::make_mut(call);
+                        call.location = nowhere();
+                        call.function = None;
+                        call.bodies = call.bodies.iter().map(|body| Arc::new(of(body))).collect();
+                    }
+                }
+                statement
+            });
+            let statements = statements.collect();
+            Body { name: None, location: nowhere(), forms: Vec::new(), statements, ..body.clone() }
+        }
+        CallTree { main: of(&self.main), ..self.clone() }
+    }
+
     /// The same tree with names counted from 0 in the order of their definition. What is used but defined nowhere
     /// becomes data that was not kept. A function that several calls share is written for each.
     pub fn numbered(&self) -> CallTree {

@@ -5,6 +5,7 @@
 //! should, goes through a cell.
 
 mod api;
+mod callback;
 mod names;
 mod types;
 
@@ -16,6 +17,7 @@ use tracewell_trace::Form;
 
 use self::names::{comments, ident, literal};
 use self::types::Types;
+use crate::failure::Failure;
 use crate::folder::Dependency;
 use crate::tree::{Body, CallTree, Operand, Statement, Typed};
 
@@ -71,6 +73,7 @@ struct Program {
     /// Names of functions that are taken.
     functions: BTreeMap<String, usize>,
     settings: Vec<(String, String)>,
+    failure: Option<Failure>,
     next: usize,
 }
 
@@ -84,6 +87,7 @@ impl Program {
             leaked,
             functions: BTreeMap::new(),
             settings: tree.settings.clone(),
+            failure: tree.failure.clone(),
             next: 0,
         }
     }
@@ -115,6 +119,10 @@ impl Program {
         let mut close = "}\n".to_string();
         for (name, value) in &self.settings {
             match (name.as_str(), value.as_str()) {
+                ("check_nans" | "check_compiled", "true") => {
+                    out.push_str(&format!("    repro::{name}(|| {{\n"));
+                    close.insert_str(0, "    });\n");
+                }
                 ("checking_leaks" | "checking_purity", "true") => {
                     out.push_str(&format!("    {name}(|| {{\n"));
                     close.insert_str(0, "    });\n");
@@ -166,6 +174,7 @@ impl Program {
 
     fn statement(&mut self, lines: &mut Lines, statement: &Statement) {
         match statement {
+            Statement::Bind(bind) if bind.prim.name() == "callback" => self.callback(lines, bind),
             Statement::Bind(bind) => {
                 let (text, operands) = self.application(&text::write_prim(&bind.prim), &bind.operands);
                 let place = format!(

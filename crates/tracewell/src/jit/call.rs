@@ -19,6 +19,7 @@ use super::turn::{self, Turn};
 use crate::array::Array;
 use crate::checks::{self, CHECK_PURITY, RETRACE, Seen};
 use crate::executable::run;
+use crate::executor::Compiled;
 use crate::key::Key;
 use crate::outcome::Outcome;
 use crate::pipeline::Settings;
@@ -192,11 +193,21 @@ impl<'a> Call<'a> {
                 // On a worker thread inside a traced function nothing is traced, but arguments may be tracers.
                 let traced = self.leaves.iter().any(|leaf| leaf.array().is_traced());
                 if is_idle() && entry.captured.is_empty() && !traced {
+                    let _early = repro::early();
                     let executable = entry.compiled()?;
-                    repro::release();
+                    let checked = checks::checks_values();
+                    if !checked {
+                        repro::release();
+                    }
                     let mut inputs = inputs(self.leaves);
+                    // Where results are looked at, arguments are not given away.
+                    let before = if checked { kept(&inputs) } else { Vec::new() };
                     let results = run(executable, &mut inputs);
                     let results = results.inspect_err(|_| repro::restore(&kept(&inputs)))?;
+                    if checked {
+                        let known: Vec<Tensor> = before.into_iter().flatten().collect();
+                        checks::check_graph(&entry.graph, &known, &results, &Compiled)?;
+                    }
                     return Ok(filled(like, results, &entry));
                 }
                 let operands: Vec<Value> = entry

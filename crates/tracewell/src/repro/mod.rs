@@ -15,6 +15,7 @@
 //! assert!(repro.to_rust().contains("fn main()"));
 //! ```
 
+mod bisect;
 mod calls;
 mod grown;
 mod replay;
@@ -27,12 +28,18 @@ use std::path::{Path, PathBuf};
 use tracewell_graph::{Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value, complete, raise};
 
+pub use crate::checks::{check_compiled, check_nans};
 pub use tracewell_repro::{CallTree, Failure, Signature, Stage, Statement, Verdict};
 
-pub(crate) use session::{found, install, last_call, release, restore, session, session_after, take_body};
+pub(crate) use session::{
+    early, found, install, last_call, release, restore, session, session_after, take_body,
+};
 
 use crate::array::{Array, or_raise};
+use crate::tree::Tree;
 
+pub use bisect::Blame;
+pub(crate) use bisect::{differed, differed_primitive};
 pub use replay::Player;
 
 /// A recorded call: what it did, how it failed, and all it needs to do so again.
@@ -106,6 +113,11 @@ impl Repro {
         Repro { tree: tracewell_repro::reduce::reduce(&self.tree, &mut reducer) }
     }
 
+    /// The step of the compiler after which compiled and evaluated results differ; nothing if they agree.
+    pub fn bisect(&self) -> Option<Blame> {
+        bisect::bisect(&self.tree)
+    }
+
     /// Writes its folder into this one, and gives its path.
     #[track_caller]
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<PathBuf, Error> {
@@ -144,6 +156,24 @@ pub fn last() -> Option<(Repro, PathBuf)> {
 /// Runs `f`; failures in it leave their folders in this one, also where repros are switched off.
 pub fn writing_to<R>(folder: impl AsRef<Path>, f: impl FnOnce() -> R) -> R {
     session::writing_to(folder.as_ref(), f)
+}
+
+/// Runs `f`; if `holds` says that its result is wrong, that is a failure like any other, which leaves a repro.
+///
+/// What was expected is code, and not part of the repro: that fails where its results are the ones that were wrong.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let x = Array::from([1.0f32, 2.0]);
+/// let positive = |y: &Array| y.item::<f32>() > 0.0;
+/// assert!(repro::expect(|| x.sum(), positive).is_ok());
+/// let error = repro::expect(|| -x.sum(), positive).unwrap_err();
+/// assert_eq!(error.message(), "a result is not what was expected");
+/// ```
+#[track_caller]
+pub fn expect<Y: Tree>(f: impl FnOnce() -> Y, holds: impl FnOnce(&Y) -> bool) -> Result<Y, Error> {
+    session::expect(f, holds, Location::caller())
 }
 
 /// For tests: runs `f`, which fails by an error or a panic, and fails unless its repro fails in the same way.

@@ -38,7 +38,7 @@ pub(super) fn replay(tree: &CallTree) -> Option<Failure> {
         boundary(Api::Replay, None, &location, || {
             let stage = Play { values: RefCell::default(), functions: RefCell::default() };
             settings::under(&tree.settings, || {
-                stage.body(&tree.main, &[]);
+                tree.main.statements.iter().for_each(|statement| stage.statement(statement));
             });
         })
     };
@@ -151,10 +151,6 @@ impl Play {
         }
         match &body.returned {
             Some(form) => self.tree(form),
-            // The outermost function returns nothing.
-            None if body.parameters.is_empty() && body.role.is_empty() && body.name.is_none() => {
-                Grown(Form::empty())
-            }
             None => resume_unwind(Box::new(NotFailed)),
         }
     }

@@ -10,14 +10,16 @@ use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::Location;
 use tracewell_repro::{
-    Body, CallTree, Dependency, Failure, Limits, Operand, Place, Recorder, Signature, Statement, failing,
-    plain_operand,
+    Body, CallTree, Dependency, Failure, Limits, Operand, Place, Recorder, Signature, Stage, Statement,
+    failing, plain_operand,
 };
-use tracewell_trace::{Cause, Error, Observing, Switch, Witness, install_witness};
+use tracewell_trace::{Cause, Error, ErrorKind, Observing, Switch, Value, Witness, install_witness};
 
 use super::{Repro, settings, stand_in};
 use crate::config::{self, Repros};
 use crate::jit::Entry;
+use crate::staging::values_of;
+use crate::tree::Tree;
 
 /// So many folders are written by one process.
 const MOST_FOLDERS: usize = 16;
@@ -37,11 +39,15 @@ thread_local! {
     static REPLAYED: RefCell<Option<Failure>> = const { RefCell::new(None) };
     /// The last failure while collecting.
     static COLLECTED: RefCell<Option<CallTree>> = const { RefCell::new(None) };
+    static KEEP_COUNT: Cell<usize> = const { Cell::new(0) };
     static COLLECT_COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
 /// On while a tree is replayed: its failures are expected.
 pub(super) static REPLAYING: Switch = Switch::new(&REPLAY_COUNT);
+
+/// On while data is kept that a failure may need later.
+static KEEPING: Switch = Switch::new(&KEEP_COUNT);
 
 /// On while `collect` runs.
 static COLLECTING: Switch = Switch::new(&COLLECT_COUNT);
@@ -149,7 +155,7 @@ pub(crate) fn found(entry: &Entry) {
 
 /// Arguments are about to be given away: nothing here may refer to them.
 pub(crate) fn release() {
-    if !COLLECTING.is_on() {
+    if !COLLECTING.is_on() && !KEEPING.is_on() {
         with_current(Recorder::release);
     }
 }
@@ -157,6 +163,34 @@ pub(crate) fn release() {
 /// What is left of them after a run that failed.
 pub(crate) fn restore(arguments: &[Option<Tensor>]) {
     with_current(|recorder| recorder.restore(arguments));
+}
+
+/// Removes a folder when the call it was written for has ended, well or not.
+pub(crate) struct Early(PathBuf);
+
+impl Drop for Early {
+    fn drop(&mut self) {
+        // That it cannot be removed is no news for the user: it says that it was written early.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// With `TRACEWELL_REPRO=early`, writes what ran so far before something that may end the process.
+pub(crate) fn early() -> Option<Early> {
+    if config::repros() != Repros::Early || REPLAYING.is_on() {
+        return None;
+    }
+    let main = with_current(|recorder| recorder.tree_so_far(None))?;
+    let failure = Failure {
+        kind: "Process".to_string(),
+        stage: Stage::Running,
+        primitive: None,
+        message: "the process ended while something was compiled or ran".to_string(),
+    };
+    let tree = whole(main, Some(failure));
+    let place = Place { root: config::repro_folder(), number: 0, name: format!("early-{}", name_of(&tree)) };
+    let saved = tracewell_repro::save(&tree, &place, &library(), Limits { bytes: MOST_BYTES });
+    saved.ok().map(Early)
 }
 
 /// Makes failures known here.
@@ -317,6 +351,34 @@ pub(super) fn writing_to<R>(folder: &Path, f: impl FnOnce() -> R) -> R {
     FOLDERS.with_borrow_mut(|all| all.push(folder.to_path_buf()));
     let _leave = Leave;
     f()
+}
+
+/// Runs `f`, and fails if its result is not what was expected.
+pub(super) fn expect<Y: Tree>(
+    f: impl FnOnce() -> Y,
+    holds: impl FnOnce(&Y) -> bool,
+    location: Location,
+) -> Result<Y, Error> {
+    crate::executor::install();
+    let _session = if is_armed() || COLLECTING.is_on() { Some(start(Vec::new(), nowhere())) } else { None };
+    let y = KEEPING.on(f);
+    if holds(&y) {
+        return Ok(y);
+    }
+    let error = Error::new(ErrorKind::Check, "a result is not what was expected").while_running();
+    let wrong = || {
+        let found = values_of(&y);
+        // Copies, so that they are not taken for the results themselves.
+        let copies = found.iter().filter_map(|value| {
+            let tensor = value.known()?;
+            Tensor::from_bytes(tensor.dtype(), tensor.shape().clone(), tensor.as_bytes())
+                .ok()
+                .map(Value::from)
+        });
+        let operands: Vec<Value> = found.iter().cloned().chain(copies).collect();
+        Cause::Call { name: "unexpected", operands, arguments: Vec::new() }
+    };
+    Err(tracewell_trace::complete(error.caused_by(wrong), &location))
 }
 
 /// Runs `f` and gives what it did, or how it failed.

@@ -5,7 +5,9 @@ use std::time::Duration;
 use tracewell_repro::Failure;
 use tracewell_trace::WATCH_TRACERS;
 
-use crate::checks::{CHECK_PURITY, checking_leaks, checking_purity};
+use crate::checks::{
+    CHECK_COMPILED, CHECK_NANS, CHECK_PURITY, check_compiled, check_nans, checking_leaks, checking_purity,
+};
 use crate::effects::{Cancel, with_cancel, with_time_limit};
 
 /// A call that was stopped is stopped after so many milliseconds when it is replayed.
@@ -17,6 +19,12 @@ pub(super) fn now(failure: Option<&Failure>) -> Vec<(String, String)> {
     let mut add = |name: &str, value: &str| all.push((name.to_string(), value.to_string()));
     if WATCH_TRACERS.is_on() {
         add("checking_leaks", "true");
+    }
+    if CHECK_NANS.is_on() {
+        add("check_nans", "true");
+    }
+    if CHECK_COMPILED.is_on() {
+        add("check_compiled", "true");
     }
     if CHECK_PURITY.is_on() {
         add("checking_purity", "true");
@@ -37,6 +45,8 @@ pub(super) fn under(settings: &[(String, String)], f: impl FnOnce()) {
     let inside = || under(rest, f);
     match (name.as_str(), value.as_str()) {
         ("checking_leaks", "true") => checking_leaks(inside),
+        ("check_nans", "true") => check_nans(inside),
+        ("check_compiled", "true") => check_compiled(inside),
         ("checking_purity", "true") => checking_purity(inside),
         ("time_limit_ms", limit) => {
             with_time_limit(Duration::from_millis(limit.parse().unwrap_or(1000)), inside);

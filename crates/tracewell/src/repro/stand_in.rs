@@ -13,7 +13,7 @@ use tracewell_trace::{Error, ErrorKind, Form};
 
 /// The tree with what cannot be written replaced, and a note for each.
 pub(super) fn written(mut tree: CallTree) -> CallTree {
-    let mut work = Work { notes: BTreeSet::new(), gone: BTreeSet::new() };
+    let mut work = Work { notes: BTreeSet::new(), gone: BTreeSet::new(), expected: false };
     tree.main = work.body(&tree.main, tree.failure.as_ref());
     for note in work.notes {
         if !tree.stand_ins.contains(&note) {
@@ -27,6 +27,8 @@ struct Work {
     notes: BTreeSet<String>,
     /// Values whose primitives are not there any more.
     gone: BTreeSet<Name>,
+    /// Whether what was expected was noted.
+    expected: bool,
 }
 
 impl Work {
@@ -70,6 +72,12 @@ impl Work {
                 what: what.clone(),
                 location: location.clone(),
             },
+            Statement::Call { name, .. } if name == "unexpected" && !self.expected => {
+                self.expected = true;
+                self.notes
+                    .insert("what was expected is not here: it fails where results are the same".to_string());
+                return self.statement(statement, failure);
+            }
             Statement::Call { name, operands, arguments, location } => Statement::Call {
                 name: name.clone(),
                 operands: operands.iter().map(|operand| self.operand(operand)).collect(),
