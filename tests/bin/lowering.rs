@@ -88,11 +88,12 @@ fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
         | Lowering::Count { .. }
         | Lowering::Lookup(_)
         | Lowering::Pieces(_) => "kernel",
-        Lowering::Kernel(_) => "kernel",
+        Lowering::Kernel(_) | Lowering::Kernels { .. } => "kernel",
         Lowering::Update(_) => "update",
         Lowering::Control(_) => "control flow",
         Lowering::Library(_) => "library",
         Lowering::Graph(_) | Lowering::Late(_) => "composition",
         Lowering::Constant(_) => "constant",
+        Lowering::Parts => "parts",
     })
 }

@@ -221,6 +221,38 @@ fn large_arrays() {
 }
 
 /// A check is made wherever the function runs, and says which index it was.
+/// Many updates are shared between threads by parts of the array, if its size can be divided. Those of one place are
+/// still added one after the other.
+#[test]
+fn many_updates_are_added_in_order() {
+    let n = 20_000;
+    let y: Vec<f32> = (0..n).map(|i| ((i * 7919 % 1000) as f32).sqrt() - 11.0).collect();
+    // Some count from the back, and some are outside.
+    let at: Vec<i32> = (0..n).map(|i| (i * 104_729 % 2500) as i32 - 1250).collect();
+    let add = jit(|(x, at, y): &(Array, Array, Array)| (x.at(at).add(y), x.at(at).clip().add(y)));
+    for (size, width) in [(1000, 1), (999, 1), (1009, 1), (1000, 40), (999, 40), (1009, 40)] {
+        let mut dropped = vec![0.5f32; size * width];
+        let mut clipped = dropped.clone();
+        for (i, &at) in at.iter().enumerate() {
+            let place = i64::from(at) + if at < 0 { size as i64 } else { 0 };
+            let nearest = place.clamp(0, size as i64 - 1);
+            for column in 0..width {
+                let y = y[i] + column as f32;
+                clipped[nearest as usize * width + column] += y;
+                if place == nearest {
+                    dropped[nearest as usize * width + column] += y;
+                }
+            }
+        }
+        let x = Array::full([size, width], 0.5, F32);
+        let rows = Array::from(y.clone()).expand(1) + Array::arange(width, F32);
+        let (x, rows) = if width == 1 { (x.ravel(), rows.ravel()) } else { (x, rows) };
+        let (found, moved) = add.call(&(x, Array::from(at.clone()), rows));
+        assert!(found.ravel().to_vec::<f32>().unwrap() == dropped, "{size} × {width}");
+        assert!(moved.ravel().to_vec::<f32>().unwrap() == clipped, "{size} × {width} moved");
+    }
+}
+
 #[test]
 fn checked_places() {
     let x = Array::arange(3, F32);

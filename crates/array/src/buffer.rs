@@ -20,6 +20,12 @@ const ALIGN: usize = align_of::<CacheLine>();
 /// ourselves, and makes it clear memory that the system has just cleared.
 const CHEAP_ALIGN: usize = 16;
 
+/// From so many bytes on memory is taken in pages of [`HUGE_PAGE`]: allocators ask the system for as much each time,
+/// and making it page by page takes longer than filling it.
+const HUGE: usize = 32 << 20;
+/// The size of a large page, where the system has them.
+const HUGE_PAGE: usize = 2 << 20;
+
 #[repr(align(64))]
 struct CacheLine;
 
@@ -65,10 +71,24 @@ impl Buffer {
         if *GUARD {
             return Buffer::guarded(bytes, align);
         }
-        Buffer::from_allocator(bytes, |layout| {
+        let align = if bytes >= HUGE { HUGE_PAGE } else { CHEAP_ALIGN };
+        let buffer = Buffer::from_allocator(bytes, align, |layout| {
             // SAFETY: the caller passes only layouts of nonzero size.
             unsafe { alloc(layout) }
-        })
+        });
+        buffer.in_large_pages();
+        buffer
+    }
+
+    /// Asks the system to use large pages for memory that starts with one, if there is much of it.
+    fn in_large_pages(&self) {
+        #[cfg(target_os = "linux")]
+        if self.bytes >= HUGE {
+            let whole = self.bytes - self.bytes % HUGE_PAGE;
+            // SAFETY: these pages are inside our memory, and the advice changes nothing but the time they take.
+            // Where there are no large pages it is refused, and the memory is as good without.
+            unsafe { libc::madvise(self.ptr.as_ptr().cast(), whole, libc::MADV_HUGEPAGE) };
+        }
     }
 
     /// Memory filled with zeros, otherwise like [`Buffer::fresh`].
@@ -80,7 +100,7 @@ impl Buffer {
             buffer.slots::<u8>().fill(MaybeUninit::new(0));
             return buffer;
         }
-        Buffer::from_allocator(bytes, |layout| {
+        Buffer::from_allocator(bytes, CHEAP_ALIGN, |layout| {
             // SAFETY: the caller passes only layouts of nonzero size.
             unsafe { alloc_zeroed(layout) }
         })
@@ -91,7 +111,7 @@ impl Buffer {
     fn guarded(bytes: usize, align: usize) -> Buffer {
         if bytes == 0 {
             // Nothing to guard: the address of an empty allocation is itself never mapped.
-            return Buffer::from_allocator(0, |_| std::ptr::null_mut());
+            return Buffer::from_allocator(0, CHEAP_ALIGN, |_| std::ptr::null_mut());
         }
         stats::allocated();
         let mapping = guard::Mapping::new(bytes, align).unwrap_or_else(|| too_large(bytes));
@@ -109,18 +129,18 @@ impl Buffer {
         Buffer::new(ptr, bytes, Origin::Vec(layout))
     }
 
-    /// Memory from an allocator, which may be asked for more than `bytes`.
-    fn from_allocator(bytes: usize, allocate: impl FnOnce(Layout) -> *mut u8) -> Buffer {
+    /// Memory from an allocator, which is asked for this alignment and for as much more as makes it a cache line.
+    fn from_allocator(bytes: usize, align: usize, allocate: impl FnOnce(Layout) -> *mut u8) -> Buffer {
         stats::allocated();
         if bytes == 0 {
             let nothing = NonNull::<CacheLine>::dangling().cast();
             return Buffer::new(nothing, 0, Origin::Fresh { base: nothing, layout: Layout::new::<()>() });
         }
-        let size = bytes.checked_add(ALIGN - CHEAP_ALIGN).unwrap_or_else(|| too_large(bytes));
-        let layout = Layout::from_size_align(size, CHEAP_ALIGN).unwrap_or_else(|_| too_large(bytes));
+        let size = bytes.checked_add(ALIGN.saturating_sub(align)).unwrap_or_else(|| too_large(bytes));
+        let layout = Layout::from_size_align(size, align).unwrap_or_else(|_| too_large(bytes));
         let base = NonNull::new(allocate(layout)).unwrap_or_else(|| handle_alloc_error(layout));
         let address = base.addr().get();
-        // SAFETY: the next cache line is at most `ALIGN - CHEAP_ALIGN` bytes away, which were added to the size.
+        // SAFETY: the next cache line is at most `ALIGN - align` bytes away, which were added to the size.
         let ptr = unsafe { base.add(address.next_multiple_of(ALIGN) - address) };
         Buffer::new(ptr, bytes, Origin::Fresh { base, layout })
     }
@@ -281,7 +301,7 @@ mod tests {
     fn fresh_memory_is_aligned() {
         for bytes in [0, 1, 8, 63, 64, 4096, 100_000] {
             // SAFETY: only layouts of nonzero size are passed.
-            let line = Buffer::from_allocator(bytes, |layout| unsafe { alloc(layout) });
+            let line = Buffer::from_allocator(bytes, CHEAP_ALIGN, |layout| unsafe { alloc(layout) });
             assert_eq!(line.as_ptr().addr().get() % 64, 0, "{bytes}");
             let mut buffer = Buffer::fresh(bytes, 8);
             assert_eq!(buffer.as_ptr().addr().get() % 8, 0, "{bytes}");
@@ -289,6 +309,19 @@ mod tests {
             buffer.slots::<u8>().fill(MaybeUninit::new(7));
             assert_eq!(contents(&mut buffer), vec![7; bytes]);
             assert_eq!(contents(&mut Buffer::zeroed(bytes, 8)), vec![0; bytes]);
+        }
+    }
+
+    /// Much memory starts with a large page, and is given back as it was taken.
+    #[test]
+    fn much_memory_is_in_large_pages() {
+        for bytes in [HUGE - 1, HUGE, HUGE + 100_001] {
+            let mut buffer = Buffer::fresh(bytes, 8);
+            let expected = if bytes < HUGE { ALIGN } else { HUGE_PAGE };
+            assert!(*GUARD || buffer.as_ptr().addr().get().is_multiple_of(expected), "{bytes}");
+            let slots = buffer.slots::<u8>();
+            slots[0].write(1);
+            slots[bytes - 1].write(2);
         }
     }
 

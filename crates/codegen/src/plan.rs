@@ -289,6 +289,7 @@ fn weight(op: Op, float: bool) -> u32 {
         Op::Sqrt => 5,
         Op::Div | Op::Rem => 20,
         Op::Min | Op::Max | Op::Convert(_) => 3,
+        Op::Clamp(_) => 4,
         _ => 1,
     }
 }

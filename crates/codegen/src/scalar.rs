@@ -58,7 +58,7 @@ impl Emit<'_> {
             Op::Select => self.ins().select(args[0], args[1], args[2]),
             Op::Convert(to) => self.convert(dtype, to, args[0]),
             Op::Bitcast(to) => self.bitcast(to, args[0]),
-            Op::Clamp(size) => self.clamp(size, args[0]),
+            Op::Clamp(size) => self.clamp(dtype, size, args[0]),
         }
     }
 
@@ -107,7 +107,7 @@ impl Emit<'_> {
             return other;
         }
         // The same NaN as in vectors, where setting all bits is cheapest.
-        let ones = self.literal(Literal::from_bits(dtype, u64::MAX));
+        let ones = self.literal(Literal::from_bits(dtype, u128::MAX));
         let nan = self.is_nan(a);
         self.ins().select(nan, ones, other)
     }
@@ -188,22 +188,29 @@ impl Emit<'_> {
         if self.type_of(value) == ty { value } else { self.ins().bitcast(ty, MemFlagsData::new(), value) }
     }
 
-    fn clamp(&mut self, size: Size, value: Value) -> Value {
-        let last = self.last_of(size);
+    fn clamp(&mut self, dtype: DType, size: Size, value: Value) -> Value {
+        let last = self.last_of(dtype, size);
         let below = self.ins().smin(value, last);
-        let zero = self.int(types::I64, 0);
+        let zero = self.int(scalar_type(dtype), 0);
         self.ins().smax(below, zero)
     }
 
-    /// The last index below a size, 0 where there is none.
-    pub(crate) fn last_of(&mut self, size: Size) -> Value {
+    /// The last index below a size as a type has it, 0 where there is none.
+    pub(crate) fn last_of(&mut self, dtype: DType, size: Size) -> Value {
+        let largest = if dtype == DType::I32 { i64::from(i32::MAX) } else { i64::MAX };
         if let Size::Const(n) = size {
-            return self.int(types::I64, n.max(1) - 1);
+            return self.int(scalar_type(dtype), (n.max(1) - 1).min(largest));
         }
         let size = self.size(size);
         let one = self.int(types::I64, 1);
         let size = self.ins().smax(size, one);
-        self.add_const(size, -1)
+        let last = self.add_const(size, -1);
+        if dtype == DType::I64 {
+            return last;
+        }
+        let largest = self.int(types::I64, largest);
+        let last = self.ins().smin(last, largest);
+        self.ins().ireduce(scalar_type(dtype), last)
     }
 }
 

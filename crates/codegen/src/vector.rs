@@ -9,7 +9,7 @@ use tracewell_array::DType;
 use tracewell_kernel::{Comparison, Op};
 
 use crate::convert::converts;
-use crate::emit::Emit;
+use crate::emit::{Emit, scalar_type};
 use crate::lanes::{LANES, Lanes, is_wide, vector_type};
 use crate::scalar::int_code;
 use crate::target::Features;
@@ -150,12 +150,12 @@ impl Emit<'_> {
             Op::Convert(to) => self.convert_lanes(dtype, to, a),
             Op::Bitcast(to) => a.map(|a| self.recast(vector_type(to), a)),
             Op::Clamp(size) => {
-                let last = self.last_of(size);
-                let last = self.splat(DType::I64, last);
-                let zero = self.int(types::I64, 0);
-                let zero = self.splat(DType::I64, zero);
-                let below = self.binary_lanes(Op::Min, DType::I64, a, last);
-                self.binary_lanes(Op::Max, DType::I64, below, zero)
+                let last = self.last_of(dtype, size);
+                let last = self.splat(dtype, last);
+                let zero = self.int(scalar_type(dtype), 0);
+                let zero = self.splat(dtype, zero);
+                let below = self.binary_lanes(Op::Min, dtype, a, last);
+                self.binary_lanes(Op::Max, dtype, below, zero)
             }
             _ => unreachable!("`{}` is not unary", op.name()),
         }

@@ -12,13 +12,13 @@ use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::{
     ArrayType, Atom, AxisView, Control, Equation, Graph, GraphBuilder, KernelFn, Lookup, LookupStart,
-    Lowering, MapFn, Piece, Prim, RuleError, View,
+    Lowering, MapFn, Piece, Prim, RuleError, View, has_complex, take_apart,
 };
 use tracewell_kernel::{BufferId, Combine, Comparison, Kernel, KernelBuilder, LibraryCall, Op, Size, Value};
 
 use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
-use crate::fits::misfit;
+use crate::fits::{in_program, misfit};
 use crate::link::{Given, Linked, SMALL, link};
 
 /// How often a primitive may expand into graphs of primitives that expand again.
@@ -124,15 +124,18 @@ pub(crate) struct Call {
 pub(crate) enum CallKind {
     /// A library.
     Library(LibraryCall),
-    /// A kernel: of its operands, results and scratch.
-    Kernel {
-        kernel: Kernel,
-        /// Nanoseconds for one iteration of its outermost loop.
-        cost: u32,
-    },
+    /// Kernels, one after the other: of its operands, results and scratch.
+    Kernels(Vec<Costed>),
     /// A kernel that changes a part of its only result, which is its first operand before. The other parameters
     /// are the other operands.
-    Update { kernel: Kernel, cost: u32 },
+    Update(Costed),
+}
+
+/// A kernel that is launched as it is.
+pub(crate) struct Costed {
+    pub(crate) kernel: Kernel,
+    /// Nanoseconds for one iteration of its outermost loop.
+    pub(crate) cost: u32,
 }
 
 /// A graph as fusion sees it.
@@ -152,8 +155,13 @@ impl Node {
 
 /// Lowers every equation of a graph and sorts them by how they are computed.
 pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
-    let expanded;
+    let (apart, expanded, stored);
+    let complex = has_complex(graph);
     let (mut graph, mut depth) = (graph, 0);
+    if complex {
+        apart = take_apart(graph);
+        graph = &apart;
+    }
     let mut lowerings = lower_all(graph)?;
     if lowerings.iter().any(is_graph) {
         let mut current = expand(graph, &lowerings);
@@ -170,6 +178,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
         }
         expanded = current;
         graph = &expanded;
+    }
+    if complex {
+        // From here on arrays are what they are in memory.
+        stored = Graph { types: graph.types.iter().map(in_program).collect(), ..graph.clone() };
+        graph = &stored;
     }
     let mut builder = Builder {
         flow: Flow { nodes: Vec::new(), calls: Vec::new(), inputs: Vec::new(), outputs: Vec::new() },
@@ -208,7 +221,8 @@ fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
         let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
         let lowering =
             equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))?;
-        match misfit(&lowering, &inputs, &outputs) {
+        let stored = |types: &[ArrayType]| types.iter().map(in_program).collect::<Vec<_>>();
+        match misfit(&lowering, &stored(&inputs), &stored(&outputs)) {
             None => Ok(lowering),
             Some(why) => {
                 let primitive = equation.prim.name().to_string();
@@ -311,11 +325,15 @@ impl Builder<'_> {
                 return Ok(());
             }
             Lowering::Kernel(f) => {
-                self.written(equation, &f, false, &operands);
+                self.written(equation, &[f], &[], &operands);
+                return Ok(());
+            }
+            Lowering::Kernels { scratch, steps } => {
+                self.written(equation, &steps, &scratch, &operands);
                 return Ok(());
             }
             Lowering::Update(f) => {
-                self.written(equation, &f, true, &operands);
+                self.updated(equation, &f, &operands);
                 return Ok(());
             }
             Lowering::Control(control) => return self.control(equation, &control, &operands),
@@ -366,7 +384,7 @@ impl Builder<'_> {
                     node(self, Def::Reduce { combine, axes, from, of: operands[0] })
                 }
             }
-            Lowering::Constant(tensor) => node(self, Def::Constant(tensor)),
+            Lowering::Constant(tensor) => node(self, Def::Constant(tensor.as_parts())),
             Lowering::Count { axis } if ty.shape.size(axis) == 1 => Operand::Literal(Literal::zero(ty.dtype)),
             Lowering::Count { axis } => node(self, Def::Count { axis }),
             Lowering::Lookup(lookup) => self.lookup(equation, lookup, &operands, ty),
@@ -379,10 +397,12 @@ impl Builder<'_> {
                 let parts = parts.collect();
                 node(self, Def::Pieces(parts))
             }
-            Lowering::Library(_)
+            Lowering::Parts
+            | Lowering::Library(_)
             | Lowering::Graph(_)
             | Lowering::Late(_)
             | Lowering::Kernel(_)
+            | Lowering::Kernels { .. }
             | Lowering::Update(_)
             | Lowering::Control(_) => unreachable!("handled before"),
         };
@@ -410,7 +430,10 @@ impl Builder<'_> {
                 }
                 other => other,
             };
-            let asked = self.map(asked(back), &[start], DType::I64, &ty.shape);
+            // Four of 32 bits are one vector.
+            let is_small = given.dtype == DType::I32 && from.size(axis) <= i32::MAX as usize;
+            let dtype = if is_small { DType::I32 } else { DType::I64 };
+            let asked = self.map(asked(back, dtype), &[start], dtype, &ty.shape);
             starts.push(Start { at: asked, stride: strides[axis] as i64, places: places as i64 });
             if lookup.outside.is_some() {
                 let stays = move |b: &mut KernelBuilder, x: &[Value]| {
@@ -468,19 +491,30 @@ impl Builder<'_> {
     }
 
     /// A kernel that a primitive writes by itself.
-    fn written(&mut self, equation: &Equation, f: &KernelFn, is_update: bool, operands: &[Operand]) {
-        let (inputs, outputs) = self.types(equation);
-        let mut b = KernelBuilder::new();
-        let read = inputs.iter().skip(usize::from(is_update));
-        let read: Vec<BufferId> = read.map(|ty| b.param(ty.dtype, false)).collect();
-        let made: Vec<BufferId> = outputs.iter().map(|ty| b.own_param(ty.dtype)).collect();
-        f(&mut b, &read, &made);
-        let kernel = b.finish(equation.prim.name());
-        let cost = kernel_cost(&kernel);
-        let kind =
-            if is_update { CallKind::Update { kernel, cost } } else { CallKind::Kernel { kernel, cost } };
+    fn written(
+        &mut self,
+        equation: &Equation,
+        steps: &[KernelFn],
+        scratch: &[ArrayType],
+        operands: &[Operand],
+    ) {
+        let (inputs, mut made) = self.types(equation);
+        made.extend(scratch.iter().cloned());
+        let kernels = steps.iter().map(|step| kernel_of(equation, &inputs, &made, step)).collect();
         let operands = self.all_in_memory(equation, operands);
-        self.call(equation, kind, operands);
+        let call = self.call(equation, CallKind::Kernels(kernels), operands);
+        for ty in scratch {
+            let id = self.node(Def::Scratch, ty.dtype, ty.shape.clone(), "scratch");
+            self.flow.calls[call].scratch.push(id);
+        }
+    }
+
+    /// A kernel of an equation whose result is its first operand, changed.
+    fn updated(&mut self, equation: &Equation, f: &KernelFn, operands: &[Operand]) {
+        let (inputs, outputs) = self.types(equation);
+        let kernel = kernel_of(equation, &inputs[1..], &outputs, f);
+        let operands = self.all_in_memory(equation, operands);
+        self.call(equation, CallKind::Update(kernel), operands);
     }
 
     fn control(
@@ -506,7 +540,7 @@ impl Builder<'_> {
         };
         let given: Vec<Given> = operands.iter().zip(inputs).map(given).collect();
         let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.fusion)?;
-        let call = self.call(equation, CallKind::Kernel { kernel, cost }, nodes);
+        let call = self.call(equation, CallKind::Kernels(vec![Costed { kernel, cost }]), nodes);
         for tensor in constants {
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());
             let id = self.node(Def::Constant(tensor), dtype, shape, "constant");
@@ -561,12 +595,23 @@ impl Builder<'_> {
     }
 }
 
-/// A start as an `i64`, negative ones counted from the back.
-fn asked(back: Option<usize>) -> MapFn {
+/// The kernel that statements write, of the arrays that they read and make.
+fn kernel_of(equation: &Equation, read: &[ArrayType], made: &[ArrayType], f: &KernelFn) -> Costed {
+    let mut b = KernelBuilder::new();
+    let read: Vec<BufferId> = read.iter().map(|ty| b.param(ty.dtype, false)).collect();
+    let made: Vec<BufferId> = made.iter().map(|ty| b.own_param(ty.dtype)).collect();
+    f(&mut b, &read, &made);
+    let kernel = b.finish(equation.prim.name());
+    let cost = kernel_cost(&kernel);
+    Costed { kernel, cost }
+}
+
+/// A start as a number of some type, negative ones counted from the back.
+fn asked(back: Option<usize>, dtype: DType) -> MapFn {
     Arc::new(move |b: &mut KernelBuilder, x: &[Value]| {
-        let start = if b.dtype(x[0]) == DType::I64 { x[0] } else { b.op(Op::Convert(DType::I64), &[x[0]]) };
+        let start = if b.dtype(x[0]) == dtype { x[0] } else { b.op(Op::Convert(dtype), &[x[0]]) };
         let Some(back) = back else { return start };
-        let (zero, back) = (b.constant(0i64), b.constant(back as i64));
+        let [zero, back] = [0, back as i64].map(|n| b.literal(Literal::from_i64(dtype, n)));
         let is_negative = b.compare(Comparison::Lt, start, zero);
         let from_back = b.op(Op::Add, &[start, back]);
         b.select(is_negative, from_back, start)

@@ -5,13 +5,16 @@
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal};
 use tracewell_graph::MapFn;
-use tracewell_kernel::{Kernel, KernelBuilder, Op, Region, Stmt, Value};
+use tracewell_kernel::{Kernel, KernelBuilder, Op, Region, Size, Stmt, Value};
 
 /// What loading an element that is in no register costs, in operations.
 pub(crate) const LOAD: u32 = 2;
 
 /// Nanoseconds an operation: between what vectors in a cache and scalars from memory take.
 const NANOSECONDS: f64 = 0.06;
+
+/// How often a loop runs where that is not known: often enough to be worth keeping.
+const TRIPS: u32 = 16;
 
 /// The operations in the expansion of a scalar function.
 pub(crate) fn count_ops(f: &MapFn, types: &[DType]) -> u32 {
@@ -33,16 +36,23 @@ fn stmt_ops(stmt: &Stmt) -> u32 {
             _ => 1,
         },
         Stmt::Load { .. } | Stmt::Store { .. } => LOAD,
-        // How often a loop inside a scalar function runs is not known; often enough to be worth keeping.
-        Stmt::Each { body, .. } | Stmt::For { body, .. } | Stmt::Reduce { body, .. } => {
-            region_ops(body).saturating_mul(16)
-        }
+        Stmt::Each { extent, body, .. }
+        | Stmt::For { extent, body, .. }
+        | Stmt::Reduce { extent, body, .. } => region_ops(body).saturating_mul(trips(*extent)),
         Stmt::While { cond, body, .. } => {
-            region_ops(cond).saturating_add(region_ops(body)).saturating_mul(16)
+            region_ops(cond).saturating_add(region_ops(body)).saturating_mul(TRIPS)
         }
         Stmt::If { then, otherwise, .. } => region_ops(then).saturating_add(region_ops(otherwise)),
         Stmt::Call { .. } => 1000,
         Stmt::Poll => 1,
+    }
+}
+
+/// How often a loop runs.
+fn trips(extent: Size) -> u32 {
+    match extent {
+        Size::Const(count) => u32::try_from(count.max(0)).unwrap_or(u32::MAX),
+        Size::Param(_) => TRIPS,
     }
 }
 

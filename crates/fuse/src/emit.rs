@@ -177,8 +177,12 @@ impl Writer {
                 writer.param(b, *of, flow.nodes[*of].dtype, false);
             }
         }
+        let stored = writer.arrays.len();
         for store in &nest.stores {
-            writer.param(b, store.to, store.dtype, true);
+            // Parts of one array are stored in one buffer.
+            if !writer.arrays[stored..].contains(&store.to) {
+                writer.param(b, store.to, store.dtype, true);
+            }
         }
         writer
     }
@@ -237,7 +241,10 @@ impl Writer {
             Scalar::Load { of, at, plus } => {
                 let mut index = self.index(b, at);
                 for &Further { by, stride, places } in plus {
-                    let inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
+                    let mut inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
+                    if b.dtype(inside) != DType::I64 {
+                        inside = b.op(Op::Convert(DType::I64), &[inside]);
+                    }
                     let stride = self.stride(b, stride);
                     index.terms.push((inside, stride));
                 }

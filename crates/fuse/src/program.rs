@@ -8,7 +8,7 @@ use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step};
 use crate::Options;
 use crate::blocks::blocks;
 use crate::buffers::place;
-use crate::classify::{Call, CallKind, Def, Flow, Id};
+use crate::classify::{Call, CallKind, Costed, Def, Flow, Id};
 use crate::cluster::{Cluster, Form};
 use crate::collapse::collapse;
 use crate::columns::columns;
@@ -76,7 +76,7 @@ fn same_memory(flow: &Flow, work: &[Work]) -> FxHashMap<Id, Id> {
     let mut same = FxHashMap::default();
     for (at, work) in work.iter().enumerate() {
         let Work::Call(call) = work else { continue };
-        let Call { kind: CallKind::Update { .. }, operands, results, .. } = &flow.calls[*call] else {
+        let Call { kind: CallKind::Update(_), operands, results, .. } = &flow.calls[*call] else {
             continue;
         };
         let (from, to) = (operands[0], results[0]);
@@ -149,11 +149,13 @@ impl Steps {
         let mut slots: Vec<SlotId> = all.map(|&a| self.slot(a)).collect();
         match &call.kind {
             CallKind::Library(call) => self.steps.push(Step::Call { call: call.clone(), slots }),
-            CallKind::Kernel { kernel, cost } => {
-                let kernel = self.kernel(kernel.clone());
-                self.steps.push(Step::Launch { kernel, slots, sizes: Vec::new(), cost: *cost });
+            CallKind::Kernels(kernels) => {
+                for Costed { kernel, cost } in kernels {
+                    let (kernel, slots) = (self.kernel(kernel.clone()), slots.clone());
+                    self.steps.push(Step::Launch { kernel, slots, sizes: Vec::new(), cost: *cost });
+                }
             }
-            CallKind::Update { kernel, cost } => {
+            CallKind::Update(Costed { kernel, cost }) => {
                 let (from, to) = (slots.remove(0), self.slot(call.results[0]));
                 if from != to {
                     self.steps.push(Step::Copy { from, to });

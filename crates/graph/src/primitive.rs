@@ -116,13 +116,22 @@ pub enum Lowering {
     Library(LibraryCall),
     /// Statements over whole arrays: a kernel of its own, not fused with others.
     Kernel(KernelFn),
-    /// The same, for a result that is operand 0 with a part of it changed: the statements write that part only,
+    /// The same as several kernels, one after the other. Beside the results they share memory that only they see.
+    Kernels {
+        /// The types of what they share.
+        scratch: Vec<ArrayType>,
+        /// Each gets the buffers of the operands, and those of the results and of the scratch.
+        steps: Vec<KernelFn>,
+    },
+    /// As one kernel, for a result that is operand 0 with a part of it changed: the statements write that part only,
     /// to a copy of the operand or, where nobody needs it any more, to its memory.
     Update(KernelFn),
     /// Graphs that run repeatedly, or one of several: native control flow.
     Control(Control),
     /// An array known now.
     Constant(Tensor),
+    /// On complex operands: the same primitive on their real parts, and on their imaginary parts.
+    Parts,
     /// A composition of other primitives, to be put in the equation's place.
     Graph(Arc<Graph>),
     /// The same where machine code is made; until then passes see the equation.
@@ -231,9 +240,11 @@ impl fmt::Debug for Lowering {
             Lowering::Pieces(pieces) => write!(f, "Pieces({pieces:?})"),
             Lowering::Library(call) => write!(f, "Library({call:?})"),
             Lowering::Kernel(_) => write!(f, "Kernel"),
+            Lowering::Kernels { scratch, steps } => write!(f, "Kernels({scratch:?}, {})", steps.len()),
             Lowering::Update(_) => write!(f, "Update"),
             Lowering::Control(control) => write!(f, "Control({control:?})"),
             Lowering::Constant(tensor) => write!(f, "Constant({}{})", tensor.dtype(), tensor.shape()),
+            Lowering::Parts => write!(f, "Parts"),
             Lowering::Graph(graph) => write!(f, "Graph(@{})", graph.name),
             Lowering::Late(graph) => write!(f, "Late(@{})", graph.name),
         }

@@ -71,7 +71,7 @@ pub enum Op {
     Convert(DType),
     /// The same bits as another type of the same width (not bool).
     Bitcast(DType),
-    /// An `i64` clamped to `0..size` (to 0 where `size` is 0): how a computed index is proved inside a buffer.
+    /// An `i32` or `i64` clamped to `0..size` (to 0 where `size` is 0): how a computed index is proved inside a buffer.
     Clamp(Size),
 }
 
@@ -256,9 +256,12 @@ impl Op {
         if args.len() != self.arity() {
             return None;
         }
+        if args.iter().any(|dtype| dtype.is_complex()) {
+            return None;
+        }
         let same = args.windows(2).all(|w| w[0] == w[1]);
         let number = |t: DType| !t.is_bool();
-        match self {
+        let result = match self {
             Op::Const(literal) => Some(literal.dtype()),
             Op::Size(_) => Some(DType::I64),
             Op::Neg | Op::Abs => number(args[0]).then_some(args[0]),
@@ -277,8 +280,9 @@ impl Op {
             Op::Select => (args[0].is_bool() && args[1] == args[2]).then_some(args[1]),
             Op::Convert(to) => Some(to),
             Op::Bitcast(to) => (number(to) && number(args[0]) && to.size() == args[0].size()).then_some(to),
-            Op::Clamp(_) => (args[0] == DType::I64).then_some(DType::I64),
-        }
+            Op::Clamp(_) => matches!(args[0], DType::I32 | DType::I64).then_some(args[0]),
+        };
+        result.filter(|dtype| !dtype.is_complex())
     }
 
     /// The name used in text, without parameters.

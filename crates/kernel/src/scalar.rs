@@ -27,7 +27,7 @@ pub fn eval(op: Op, args: &[Literal], sizes: &[i64]) -> Literal {
         (Op::Bitcast(to), &[x]) => Literal::from_bits(to, x.bits()),
         (Op::Clamp(size), &[x]) => {
             let last = size.get(sizes).saturating_sub(1);
-            Literal::new(get::<i64>(op, x).min(last).max(0))
+            Literal::from_i64(x.dtype(), x.as_i64().min(last).max(0))
         }
         (_, [first, ..]) => match first.dtype() {
             DType::Bool => boolean(op, args),
@@ -37,6 +37,7 @@ pub fn eval(op: Op, args: &[Literal], sizes: &[i64]) -> Literal {
             DType::I64 => <i64 as Operand>::eval(op, args),
             DType::F32 => <f32 as Operand>::eval(op, args),
             DType::F64 => <f64 as Operand>::eval(op, args),
+            DType::C64 | DType::C128 => undefined(op, args),
         },
         (_, []) => undefined(op, args),
     }
@@ -347,6 +348,9 @@ mod tests {
             (Op::Clamp(param(1)), &[l(7i64)], l(0i64)),
             (Op::Clamp(param(2)), &[l(7i64)], l(0i64)),
             (Op::Clamp(Size::Const(i64::MIN)), &[l(7i64)], l(0i64)),
+            (Op::Clamp(Size::Const(4)), &[l(i32::MAX)], l(3i32)),
+            (Op::Clamp(Size::Const(4)), &[l(i32::MIN)], l(0i32)),
+            (Op::Clamp(Size::Const(i64::MAX)), &[l(i32::MAX)], l(i32::MAX)),
         ]);
     }
 

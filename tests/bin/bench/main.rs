@@ -2,7 +2,9 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
+mod beside;
 mod groups;
+mod heavy;
 mod loops;
 mod measure;
 mod options;
@@ -41,11 +43,11 @@ fn run(options: &Options) -> Result {
         return Ok(());
     }
     if options.serve {
-        return loops::serve();
+        return beside::serve();
     }
     let mut found = false;
-    // Only loops are compared with others, and only they write what they measured.
-    if options.against.is_none() && options.json.is_none() {
+    // The other groups are not compared with others, and write nothing.
+    if options.against.is_empty() && options.json.is_none() {
         for (name, group) in GROUPS.iter().filter(|(name, _)| options.wants(name)) {
             found = true;
             println!("\n{name}");
@@ -55,7 +57,7 @@ fn run(options: &Options) -> Result {
             group();
         }
     }
-    found |= loops::run(options)?;
+    found |= beside::run(options)?;
     if found {
         Ok(())
     } else {

@@ -3,20 +3,21 @@
 use std::path::PathBuf;
 
 use crate::Result;
+use crate::beside::Peer;
 
 pub(crate) const HELP: &str = "\
-bench [NAME…] [--filter NAME] [--against jax|c] [--json FILE] [--threads N] [--rounds N] [--python PATH]
+bench [NAME…] [--filter NAME] [--against PEERS] [--json FILE] [--threads N] [--rounds N] [--python PATH]
 
-Without a name every group runs: dispatch, eager, kernels, compile, staging, loops.
-A name is a group or, of loops, a part of the name of a benchmark.
+Without a name every group runs: dispatch, eager, kernels, compile, staging, loops, heavy.
+A name is a group or, of loops and heavy, a part of the name of a benchmark.
 
---against jax  beside JAX: the same programs on the same inputs, alternating in one run (`loops` only);
-               the scalar loop also beside C
+--against jax,numpy  beside others: the same programs on the same inputs, alternating in one run
+               (`loops` and `heavy` only; NumPy where it has the operation); the scalar loop also beside C
 --against c    beside C only
 --json FILE    what was measured, as a list of objects with
                  name, group, threads
                  ours_s             the median of seconds of one call
-                 peer               `jax`, `c`, `one thread`, or null
+                 peer               `jax`, `numpy`, `c`, `one thread`, or null
                  peer_s             its median
                  ratio              peer_s / ours_s: how many times faster we are
                  first_call_s       our first call: tracing, compilation, one run
@@ -24,24 +25,16 @@ A name is a group or, of loops, a part of the name of a benchmark.
                  agrees             whether the results do
 --threads N    of ours and of the peer; 2 unless told
 --rounds N     so many of ours and of the peer, in turn; 7 unless told
---python PATH  a Python with JAX; `python3` unless told
+--python PATH  a Python with JAX and NumPy; `python3` unless told
 ";
-
-/// With whom loops are compared.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Against {
-    /// JAX, and C where there is a peer in C.
-    Jax,
-    /// C only.
-    C,
-}
 
 pub(crate) struct Options {
     pub(crate) help: bool,
-    /// Be the one that is measured: see `loops/talk.rs`.
+    /// Be the one that is measured: see `beside/talk.rs`.
     pub(crate) serve: bool,
     names: Vec<String>,
-    pub(crate) against: Option<Against>,
+    /// Nobody, if programs are only timed.
+    pub(crate) against: Vec<Peer>,
     pub(crate) json: Option<PathBuf>,
     pub(crate) threads: usize,
     pub(crate) rounds: usize,
@@ -54,7 +47,7 @@ impl Options {
             help: false,
             serve: false,
             names: Vec::new(),
-            against: None,
+            against: Vec::new(),
             json: None,
             threads: 2,
             rounds: 7,
@@ -67,7 +60,7 @@ impl Options {
                 "-h" | "--help" => options.help = true,
                 "--serve" => options.serve = true,
                 "--filter" => options.names.push(value()?.to_string()),
-                "--against" => options.against = Some(against(value()?)?),
+                "--against" => options.against = value()?.split(',').map(peer).collect::<Result<_>>()?,
                 "--json" => options.json = Some(value()?.into()),
                 "--threads" => options.threads = count(word, value()?)?,
                 "--rounds" => options.rounds = count(word, value()?)?,
@@ -91,17 +84,27 @@ impl Options {
         self.wants(group) || self.names.iter().any(|name| benchmark.contains(name.as_str()))
     }
 
+    /// Whether a peer was asked for: ourselves always, C together with anybody.
+    pub(crate) fn is_against(&self, peer: Peer) -> bool {
+        match peer {
+            Peer::Ours | Peer::OneThread => true,
+            Peer::C => !self.against.is_empty(),
+            Peer::Jax | Peer::Numpy => self.against.contains(&peer),
+        }
+    }
+
     /// What was asked for, for a message.
     pub(crate) fn wanted(&self) -> String {
         self.names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
     }
 }
 
-fn against(name: &str) -> Result<Against> {
+fn peer(name: &str) -> Result<Peer> {
     match name {
-        "jax" => Ok(Against::Jax),
-        "c" => Ok(Against::C),
-        _ => Err(format!("there is no peer `{name}`: `jax` and `c` are")),
+        "jax" => Ok(Peer::Jax),
+        "numpy" => Ok(Peer::Numpy),
+        "c" => Ok(Peer::C),
+        _ => Err(format!("there is no peer `{name}`: `jax`, `numpy` and `c` are")),
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! In what order floats are combined is said in `running.rs`.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
@@ -96,11 +94,9 @@ macro_rules! cumulative {
             fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
                 let walk = Walk::new(&inputs[0].shape, self.axis, self.reverse);
                 let start = Kind::$Name.identity(inputs[0].dtype);
-                Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
-                    let step = |b: &mut KernelBuilder, sofar, x: &[Value]| Kind::$Name.combine(b, sofar, x[0]);
-                    let join = Some(|b: &mut KernelBuilder, a, x| Kind::$Name.combine(b, a, x));
-                    walk.build(b, operands, results[0], &Running { start, step, join });
-                })))
+                let step = |b: &mut KernelBuilder, sofar, x: &[Value]| Kind::$Name.combine(b, sofar, x[0]);
+                let join = Some(|b: &mut KernelBuilder, a, x| Kind::$Name.combine(b, a, x));
+                Ok(walk.lowering(Running { start, step, join }))
             }
 
             fn examples() -> Vec<Example> {

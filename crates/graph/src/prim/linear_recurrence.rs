@@ -1,7 +1,5 @@
 //! `linear_recurrence[axis=A, reverse=R] a, b`: `h_i = a_i × h_{i-1} + b_i` along an axis, from 0 on.
 
-use std::sync::Arc;
-
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{KernelBuilder, Op, Value};
 
@@ -102,14 +100,12 @@ impl Primitive for LinearRecurrence {
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let walk = Walk::new(&inputs[0].shape, self.axis, self.reverse);
         let start = Literal::zero(inputs[0].dtype);
-        Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
-            let step = |b: &mut KernelBuilder, h: Value, x: &[Value]| {
-                let product = b.op(Op::Mul, &[x[0], h]);
-                b.op(Op::Add, &[product, x[1]])
-            };
-            let join: Option<fn(&mut KernelBuilder, Value, Value) -> Value> = None;
-            walk.build(b, operands, results[0], &Running { start, step, join });
-        })))
+        let step = |b: &mut KernelBuilder, h: Value, x: &[Value]| {
+            let product = b.op(Op::Mul, &[x[0], h]);
+            b.op(Op::Add, &[product, x[1]])
+        };
+        let join: Option<fn(&mut KernelBuilder, Value, Value) -> Value> = None;
+        Ok(walk.lowering(Running { start, step, join }))
     }
 
     fn examples() -> Vec<Example> {

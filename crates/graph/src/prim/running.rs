@@ -5,15 +5,25 @@
 //! the length of a block and the number of blocks, and not with their product; blocks of one row are walked side by
 //! side, because the next step of one does not wait for another; and the order is the same in every layout and on any
 //! number of threads.
+//!
+//! Rows and columns are shared between threads. So is one long row, in three kernels: what each block gives, what all
+//! before it give together, the results.
+
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 use tracewell_array::{Literal, Shape};
 use tracewell_kernel::{BufferId, Index, KernelBuilder, Size, Value};
 
+use crate::primitive::{KernelFn, Lowering};
+use crate::ty::ArrayType;
+
 /// How many steps are one block.
 pub(crate) const BLOCK: usize = 256;
 /// How many blocks of a row are walked side by side.
 const SIDE_BY_SIDE: usize = 8;
+/// From so many steps on, threads share one row: its elements are read twice.
+const LONG: usize = 1 << 15;
 /// How many columns are walked side by side, at most and, where there is a choice, at least.
 const COLUMNS: std::ops::RangeInclusive<usize> = 64..=512;
 
@@ -25,6 +35,14 @@ pub(super) struct Running<S, J> {
     pub(super) step: S,
     /// From what the blocks before gave and what is handed on inside a block to a result, if there are blocks.
     pub(super) join: Option<J>,
+}
+
+impl<S, J: Fn(&mut KernelBuilder, Value, Value) -> Value> Running<S, J> {
+    /// What blocks before gave, combined with what is handed on inside a block.
+    fn joined(&self, b: &mut KernelBuilder, before: Value, handed: Value) -> Value {
+        let join = self.join.as_ref().expect("blocks are walked where results can be joined");
+        join(b, before, handed)
+    }
 }
 
 /// An axis of an array, walked forwards or backwards.
@@ -83,14 +101,74 @@ impl Walk {
         index
     }
 
-    /// Writes the loops.
-    pub(super) fn build<S, J>(
-        &self,
-        b: &mut KernelBuilder,
-        from: &[BufferId],
-        to: BufferId,
-        run: &Running<S, J>,
-    ) where
+    /// The loops as one kernel, or as three.
+    pub(super) fn lowering<S, J>(self, run: Running<S, J>) -> Lowering
+    where
+        S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value + Send + Sync + 'static,
+        J: Fn(&mut KernelBuilder, Value, Value) -> Value + Send + Sync + 'static,
+    {
+        if self.outer == 1 && self.inner == 1 && self.len >= LONG && run.join.is_some() {
+            return self.shared(run);
+        }
+        Lowering::Kernel(Arc::new(move |b, operands, results| self.build(b, operands, results[0], &run)))
+    }
+
+    /// One row that threads share.
+    fn shared<S, J>(self, run: Running<S, J>) -> Lowering
+    where
+        S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value + Send + Sync + 'static,
+        J: Fn(&mut KernelBuilder, Value, Value) -> Value + Send + Sync + 'static,
+    {
+        let turns = self.len / (SIDE_BY_SIDE * BLOCK);
+        let scratch = ArrayType::new(run.start.dtype(), [turns * SIDE_BY_SIDE]);
+        let all = Arc::new((self, run));
+        // The place of a turn, and in the scratch memory that of one of its blocks.
+        let of_turn = |turn: Value| Place::default().after(turn, SIDE_BY_SIDE * BLOCK);
+        let of_block = |turn: Value, k: usize| Index {
+            terms: smallvec![(turn, Size::Const(SIDE_BY_SIDE as i64))],
+            ..Index::at(k as i64)
+        };
+        let first: KernelFn = Arc::new({
+            let all = Arc::clone(&all);
+            move |b, from, to| {
+                let (walk, run) = &*all;
+                b.each(size(turns), |b, turn| {
+                    let totals = walk.totals(b, &of_turn(turn), SIDE_BY_SIDE, from, run);
+                    for (k, &total) in totals.iter().enumerate() {
+                        b.store(to[1], of_block(turn, k), total);
+                    }
+                });
+            }
+        });
+        let second: KernelFn = Arc::new({
+            let all = Arc::clone(&all);
+            move |b, from, to| {
+                let (walk, run) = &*all;
+                let start = b.literal(run.start);
+                let before = b.for_loop(size(turns * SIDE_BY_SIDE), &[start], |b, block, handed| {
+                    let at = Index { terms: smallvec![(block, Size::Const(1))], ..Index::at(0) };
+                    let total = b.load(to[1], at.clone());
+                    b.store(to[1], at, handed[0]);
+                    smallvec![run.joined(b, handed[0], total)]
+                });
+                let place = Place::default().later(turns * SIDE_BY_SIDE * BLOCK);
+                walk.rest(b, &place, walk.len - turns * SIDE_BY_SIDE * BLOCK, before[0], from, to[0], run);
+            }
+        });
+        let third: KernelFn = Arc::new(move |b, from, to| {
+            let (walk, run) = &*all;
+            b.each(size(turns), |b, turn| {
+                let before: Vec<Value> =
+                    (0..SIDE_BY_SIDE).map(|k| b.load(to[1], of_block(turn, k))).collect();
+                walk.results(b, &of_turn(turn), BLOCK, &before, from, to[0], run);
+            });
+        });
+        Lowering::Kernels { scratch: vec![scratch], steps: vec![first, second, third] }
+    }
+
+    /// Writes the loops of one kernel.
+    fn build<S, J>(&self, b: &mut KernelBuilder, from: &[BufferId], to: BufferId, run: &Running<S, J>)
+    where
         S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value,
         J: Fn(&mut KernelBuilder, Value, Value) -> Value,
     {
@@ -125,7 +203,7 @@ impl Walk {
         J: Fn(&mut KernelBuilder, Value, Value) -> Value,
     {
         let start = b.literal(run.start);
-        let Some(join) = &run.join else {
+        if run.join.is_none() {
             b.for_loop(size(self.len), &[start], |b, i, handed| {
                 let place = row.after(i, 1);
                 let elements = self.load(b, from, &place);
@@ -134,50 +212,101 @@ impl Walk {
                 smallvec![next]
             });
             return;
-        };
-        // What blocks give before anything is written: their totals, and with them where the next one starts.
-        let blocks = |b: &mut KernelBuilder, place: &Place, count: usize, len: usize, before: Value| {
-            let starts = vec![start; count];
-            let each = |k: usize, i: Value| place.later(k * len).after(i, 1);
-            let mut all = vec![before];
-            if count > 1 {
-                let totals = b.for_loop(size(len), &starts, |b, i, handed| {
-                    let step = |(k, &handed)| {
-                        let elements = self.load(b, from, &each(k, i));
-                        (run.step)(b, handed, &elements)
-                    };
-                    handed.iter().enumerate().map(step).collect()
-                });
-                for &total in &totals[..count - 1] {
-                    all.push(join(b, all[all.len() - 1], total));
-                }
-            }
-            let last = b.for_loop(size(len), &starts, |b, i, handed| {
-                let step = |(k, &handed)| {
-                    let place = each(k, i);
-                    let elements = self.load(b, from, &place);
-                    let next = (run.step)(b, handed, &elements);
-                    let result = join(b, all[k], next);
-                    b.store(to, self.index(&place), result);
-                    next
-                };
-                handed.iter().enumerate().map(step).collect()
-            });
-            join(b, all[count - 1], last[count - 1])
-        };
-        let (mut done, mut before) = (0, start);
-        for (count, len) in [(SIDE_BY_SIDE, BLOCK), (1, BLOCK)] {
-            let turns = (self.len - done) / (count * len);
-            if turns > 0 {
-                before = b.for_loop(size(turns), &[before], |b, turn, handed| {
-                    let place = row.later(done).after(turn, count * len);
-                    smallvec![blocks(b, &place, count, len, handed[0])]
-                })[0];
-            }
-            done += turns * count * len;
         }
-        if done < self.len {
-            blocks(b, &row.later(done), 1, self.len - done, before);
+        let (turns, mut before) = (self.len / (SIDE_BY_SIDE * BLOCK), start);
+        if turns > 0 {
+            before = b.for_loop(size(turns), &[before], |b, turn, handed| {
+                let place = row.after(turn, SIDE_BY_SIDE * BLOCK);
+                let totals = self.totals(b, &place, SIDE_BY_SIDE, from, run);
+                let mut all = vec![handed[0]];
+                for &total in &totals {
+                    all.push(run.joined(b, all[all.len() - 1], total));
+                }
+                self.results(b, &place, BLOCK, &all[..SIDE_BY_SIDE], from, to, run);
+                smallvec![all[SIDE_BY_SIDE]]
+            })[0];
+        }
+        let done = turns * SIDE_BY_SIDE * BLOCK;
+        self.rest(b, &row.later(done), self.len - done, before, from, to, run);
+    }
+
+    /// What some blocks of a row give, each by itself.
+    fn totals<S, J>(
+        &self,
+        b: &mut KernelBuilder,
+        place: &Place,
+        count: usize,
+        from: &[BufferId],
+        run: &Running<S, J>,
+    ) -> Vec<Value>
+    where
+        S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value,
+    {
+        let start = b.literal(run.start);
+        b.for_loop(size(BLOCK), &vec![start; count], |b, i, handed| {
+            let step = |(k, &handed)| {
+                let elements = self.load(b, from, &place.later(k * BLOCK).after(i, 1));
+                (run.step)(b, handed, &elements)
+            };
+            handed.iter().enumerate().map(step).collect()
+        })
+    }
+
+    /// Writes the results of some blocks of a row, from what the blocks before each of them give together, and says
+    /// what each gives by itself.
+    #[allow(clippy::too_many_arguments, reason = "where, what and how")]
+    fn results<S, J>(
+        &self,
+        b: &mut KernelBuilder,
+        place: &Place,
+        len: usize,
+        before: &[Value],
+        from: &[BufferId],
+        to: BufferId,
+        run: &Running<S, J>,
+    ) -> Vec<Value>
+    where
+        S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value,
+        J: Fn(&mut KernelBuilder, Value, Value) -> Value,
+    {
+        let start = b.literal(run.start);
+        b.for_loop(size(len), &vec![start; before.len()], |b, i, handed| {
+            let step = |(k, &handed)| {
+                let place = place.later(k * len).after(i, 1);
+                let elements = self.load(b, from, &place);
+                let next = (run.step)(b, handed, &elements);
+                let result = run.joined(b, before[k], next);
+                b.store(to, self.index(&place), result);
+                next
+            };
+            handed.iter().enumerate().map(step).collect()
+        })
+    }
+
+    /// The end of a row, block by block.
+    #[allow(clippy::too_many_arguments, reason = "where, what and how")]
+    fn rest<S, J>(
+        &self,
+        b: &mut KernelBuilder,
+        place: &Place,
+        len: usize,
+        mut before: Value,
+        from: &[BufferId],
+        to: BufferId,
+        run: &Running<S, J>,
+    ) where
+        S: Fn(&mut KernelBuilder, Value, &[Value]) -> Value,
+        J: Fn(&mut KernelBuilder, Value, Value) -> Value,
+    {
+        let blocks = len / BLOCK;
+        if blocks > 0 {
+            before = b.for_loop(size(blocks), &[before], |b, block, handed| {
+                let last = self.results(b, &place.after(block, BLOCK), BLOCK, handed, from, to, run);
+                smallvec![run.joined(b, handed[0], last[0])]
+            })[0];
+        }
+        if len > blocks * BLOCK {
+            self.results(b, &place.later(blocks * BLOCK), len - blocks * BLOCK, &[before], from, to, run);
         }
     }
 

@@ -55,8 +55,12 @@ pub(super) struct Grower {
 impl Grower {
     pub(super) fn new(seed: u64) -> Grower {
         let mut rng = Rng(seed);
-        let types =
-            vec![DType::I64, rng.pick(&[DType::F32, DType::F64]), rng.pick(DType::ALL), rng.pick(DType::ALL)];
+        let types = vec![
+            DType::I64,
+            rng.pick(&[DType::F32, DType::F64]),
+            rng.pick(DType::REAL),
+            rng.pick(DType::REAL),
+        ];
         let (rows, cols) = (rng.pick(&[0, 1, 1, 2, 3, 7, 17]), rng.pick(&[0, 1, 2, 5, 16, 33, 70]));
         let (lens, sizes, inputs, loads, scope, columns) = Default::default();
         let (extents, table) = ([Size::Const(0); 2], BufferId(0));
@@ -241,8 +245,12 @@ impl Grower {
                     self.scope.push((value, false));
                 }
                 2 => {
-                    let (index, limit) = (self.value(b, DType::I64), self.size(b, TABLE));
-                    let place = b.op(Op::Clamp(limit), &[index]);
+                    let dtype = self.rng.pick(&[DType::I32, DType::I64]);
+                    let (index, limit) = (self.value(b, dtype), self.size(b, TABLE));
+                    let mut place = b.op(Op::Clamp(limit), &[index]);
+                    if dtype != DType::I64 {
+                        place = b.op(Op::Convert(DType::I64), &[place]);
+                    }
                     let terms = smallvec![(place, Size::Const(1))];
                     let value = b.load(self.table, Index { offset: Size::Const(0), terms });
                     self.scope.push((value, false));

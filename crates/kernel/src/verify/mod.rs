@@ -16,8 +16,8 @@
 //! A kernel with the lengths of its buffers and the values of its sizes ([`verify_launch`]):
 //! - as many buffers and sizes are given as there are parameters;
 //! - every access is inside its buffer, by interval arithmetic: a loop variable is in `0..extent`, a `clamp`
-//!   in `0..size`, an `i64` constant or size is itself, and any other value in an index is an error. What is
-//!   inside a loop without iterations is not reached and needs no proof;
+//!   in `0..size` and so is its conversion to `i64`, an `i64` constant or size is itself, and any other value
+//!   in an index is an error. What is inside a loop without iterations is not reached and needs no proof;
 //! - no two iterations of an `each` touch the same place of a buffer if one of them stores to it. (A stack
 //!   buffer that is used only inside the `each` is private to its iterations.)
 //!
@@ -155,19 +155,25 @@ struct Access<'a> {
     number: usize,
     buffer: BufferId,
     stores: bool,
-    /// `None` for a library call, which may use the whole buffer.
-    index: Option<&'a Index>,
+    /// The first element of it.
+    index: &'a Index,
+    /// How many elements from there on: 1, or those of the window of a library call. `None` if there are too many.
+    len: Option<usize>,
 }
 
 /// The accesses that a statement itself makes, without those of its regions.
 fn own_accesses(stmt: &Stmt, number: usize) -> Vec<Access<'_>> {
-    let access = |buffer: &BufferId, stores, index| Access { stmt, number, buffer: *buffer, stores, index };
+    let access =
+        |buffer: &BufferId, stores, index, len| Access { stmt, number, buffer: *buffer, stores, index, len };
     match stmt {
-        Stmt::Load { buffer, index, .. } => vec![access(buffer, false, Some(index))],
-        Stmt::Store { buffer, index, .. } => vec![access(buffer, true, Some(index))],
+        Stmt::Load { buffer, index, .. } => vec![access(buffer, false, index, Some(1))],
+        Stmt::Store { buffer, index, .. } => vec![access(buffer, true, index, Some(1))],
         Stmt::Call { call, windows } => {
-            let numbered = windows.iter().enumerate();
-            numbered.map(|(i, window)| access(&window.buffer, i >= call.inputs.len(), None)).collect()
+            let numbered = call.memory().zip(windows).enumerate();
+            let is_output = |i| i >= call.inputs.len();
+            numbered
+                .map(|(i, ((_, shape), w))| access(&w.buffer, is_output(i), &w.start, shape.checked_len()))
+                .collect()
         }
         _ => Vec::new(),
     }

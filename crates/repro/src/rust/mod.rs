@@ -11,7 +11,7 @@ mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tracewell_array::Tensor;
+use tracewell_array::{DType, Tensor};
 use tracewell_graph::{ArrayType, text};
 use tracewell_trace::Form;
 
@@ -196,7 +196,7 @@ impl Program {
             }
             Statement::Api(call) => self.api(lines, call),
             Statement::Ask { operand, what, .. } => {
-                let element = operand.ty().dtype;
+                let element = element_type(operand.ty().dtype);
                 let (operand, what) = (self.operand(operand), what.trim_end_matches("()"));
                 match what {
                     "item" => lines.push(&format!("({operand}).item::<{element}>();")),
@@ -305,6 +305,15 @@ impl Lines {
         self.text.push_str(&"    ".repeat(self.indent));
         self.text.push_str(line);
         self.text.push('\n');
+    }
+}
+
+/// The Rust type of an element.
+fn element_type(dtype: DType) -> &'static str {
+    match dtype {
+        DType::C64 => "Complex32",
+        DType::C128 => "Complex64",
+        other => other.name(),
     }
 }
 

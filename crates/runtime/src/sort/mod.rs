@@ -6,11 +6,12 @@
 //! Invariant: the order is total, by keys and then by places, so that a result does not depend on how the work was
 //! split. Nothing here panics on data.
 
+mod merge;
 mod radix;
 
 use std::mem::MaybeUninit;
 
-use rayon::join;
+use rayon::prelude::*;
 use tracewell_array::DType;
 use tracewell_kernel::SortRows;
 
@@ -111,7 +112,7 @@ fn rows(
     let below = || rows(sort, types, columns, low, first, half);
     let above = || rows(sort, types, columns, high, first + half, count - half);
     if count * sort.len >= PARALLEL {
-        join(below, above);
+        rayon::join(below, above);
     } else {
         below();
         above();
@@ -122,9 +123,8 @@ fn rows(
 fn one(sort: &SortRows, types: &[DType], row: &[Column<'_>], to: &mut [Place<'_>]) {
     if let ([from], [to]) = (row, &mut *to)
         && sort.kept == sort.len
-        && alone(types[0], *from, to, sort.descending)
     {
-        return;
+        return alone(types[0], *from, to, sort.descending);
     }
     let mut places: Vec<u32> = Vec::new();
     for key in (0..sort.keys).rev() {
@@ -137,44 +137,61 @@ fn one(sort: &SortRows, types: &[DType], row: &[Column<'_>], to: &mut [Place<'_>
     }
 }
 
-/// Sorts a row that is nothing but its key, unless equal elements can be told apart.
-fn alone(dtype: DType, from: Column<'_>, to: &mut Place<'_>, descending: bool) -> bool {
-    /// Sorts keys, from which elements come back.
-    fn sorted<T: Copy, K: Keyed>(
-        from: &[T],
-        to: &mut [MaybeUninit<T>],
-        key: impl Fn(T) -> K,
-        element: impl Fn(K) -> T,
+/// Sorts a row that is nothing but its key: keys, from which elements come back.
+fn alone(dtype: DType, from: Column<'_>, to: &mut Place<'_>, descending: bool) {
+    /// `alike` are the keys of elements that are equal and can be told apart.
+    fn sorted<K: Keyed + Ord>(
+        from: &[K],
+        to: &mut [MaybeUninit<K>],
+        key: impl Fn(K) -> K + Sync,
+        element: impl Fn(K) -> K + Sync,
+        alike: &[K],
     ) {
-        let mut keys: Vec<K> = from.iter().map(|&x| key(x)).collect();
-        radix::sort(&mut keys);
-        for (to, &key) in to.iter_mut().zip(&keys) {
-            to.write(element(key));
+        let keys = to.write_copy_of_slice(from);
+        each(keys, |to| *to = key(*to));
+        let mut spare = vec![K::default(); keys.len()];
+        if merge::sort(keys, &mut spare) {
+            keys.copy_from_slice(&spare);
+        }
+        let places = alike.iter().map(|&shared| (shared, keys.partition_point(|&key| key < shared)));
+        let places: Vec<(K, usize)> = places.filter(|&(shared, at)| keys.get(at) == Some(&shared)).collect();
+        each(keys, |to| *to = element(*to));
+        // Keys do not say which zero or NaN an element was. These are put again, in the order that they had.
+        for (shared, at) in places {
+            let elements = from.iter().filter(|&&x| key(x) == shared);
+            keys[at..].iter_mut().zip(elements).for_each(|(to, &x)| *to = x);
         }
     }
     match (from, to) {
         (Column::One(from), Place::One(to)) => {
             let flip = if descending { u8::MAX } else { 0 };
-            sorted(from, to, |x| x ^ flip, |key: u8| key ^ flip);
+            sorted(from, to, |x| x ^ flip, |key| key ^ flip, &[]);
         }
         (Column::Four(from), Place::Four(to)) => {
-            // Zeros of both signs are equal, and so is every NaN: keys do not say which is which.
-            if dtype == DType::F32 && from.iter().any(|&x| x == 1 << 31 || f32::from_bits(x).is_nan()) {
-                return false;
-            }
             let flip = if descending { u32::MAX } else { 0 };
-            sorted(from, to, |x| key32(dtype, x) ^ flip, |key: u32| element32(dtype, key ^ flip));
+            let key = |x| key32(dtype, x) ^ flip;
+            let alike = [0.0f32, f32::NAN].map(|x| key(x.to_bits()));
+            let alike = if dtype == DType::F32 { &alike[..] } else { &[] };
+            sorted(from, to, key, |key| element32(dtype, key ^ flip), alike);
         }
         (Column::Eight(from), Place::Eight(to)) => {
-            if dtype == DType::F64 && from.iter().any(|&x| x == 1 << 63 || f64::from_bits(x).is_nan()) {
-                return false;
-            }
             let flip = if descending { u64::MAX } else { 0 };
-            sorted(from, to, |x| key64(dtype, x) ^ flip, |key: u64| element64(dtype, key ^ flip));
+            let key = |x| key64(dtype, x) ^ flip;
+            let alike = [0.0f64, f64::NAN].map(|x| key(x.to_bits()));
+            let alike = if dtype == DType::F64 { &alike[..] } else { &[] };
+            sorted(from, to, key, |key| element64(dtype, key ^ flip), alike);
         }
         _ => unreachable!("a sorted column has the type of the column"),
     }
-    true
+}
+
+/// Does something with every element, on several threads if there are many.
+fn each<T: Send>(all: &mut [T], work: impl Fn(&mut T) + Sync) {
+    if all.len() < merge::PARALLEL {
+        all.iter_mut().for_each(work);
+    } else {
+        all.par_chunks_mut(PARALLEL).for_each(|some| some.iter_mut().for_each(&work));
+    }
 }
 
 /// The places of a row in the order of one key; where keys are equal, in the order that they had before.
@@ -190,20 +207,23 @@ fn by_key(
         before: Option<&[u32]>,
         len: usize,
         kept: usize,
-        key: impl Fn(usize) -> K,
+        key: impl Fn(usize) -> K + Sync,
     ) -> Vec<u32> {
         let placed = |place: u32| Placed { key: key(place as usize), place };
+        // Which of equal keys come first, selection knows from their places only.
+        if before.is_none() && kept < len / FEW {
+            let few = merge::smallest(&placed, len as u32, kept);
+            return few.iter().map(|x| x.place).collect();
+        }
         let mut all: Vec<Placed<K>> = match before {
             Some(before) => before.iter().map(|&place| placed(place)).collect(),
             None => (0..len as u32).map(placed).collect(),
         };
-        // Which of equal keys come first, selection knows from their places only.
-        if before.is_none() && kept < len / FEW {
-            all = radix::smallest(all, kept);
-        } else {
-            radix::sort(&mut all);
-            all.truncate(kept);
+        let mut spare = vec![Placed::default(); all.len()];
+        if merge::sort(&mut all, &mut spare) {
+            all = spare;
         }
+        all.truncate(kept);
         all.iter().map(|x| x.place).collect()
     }
     let (flip32, flip64) = if descending { (u32::MAX, u64::MAX) } else { (0, 0) };

@@ -1,7 +1,5 @@
 //! Sorting by digits, stably. Many elements are first dealt out by the most important bits that differ, so that
-//! parts fit a cache and threads share them; a part is then sorted digit by digit, the least important first.
-
-use rayon::join;
+//! parts fit a cache; a part is then sorted digit by digit, the least important first.
 
 /// Bits of a digit of a part: its counts stay in the fastest cache.
 const BITS: u32 = 8;
@@ -13,8 +11,9 @@ const PART: u32 = 9;
 const MANY: usize = 1 << 16;
 /// Up to so many elements are put in order one by one.
 const FEW: usize = 40;
-/// Parts together smaller than this stay on one thread.
-const PARALLEL: usize = 1 << 15;
+
+/// So many more than are wanted are gathered, at least, before the smallest of them are selected.
+const ROOM: usize = 1 << 10;
 
 /// What is sorted: something with an unsigned key.
 pub(super) trait Keyed: Copy + Default + Send + Sync {
@@ -67,8 +66,8 @@ impl<K: Keyed> Keyed for Placed<K> {
     }
 }
 
-/// Sorts by keys; equal ones stay in order. On several threads, if it runs on one of a pool.
-pub(super) fn sort<T: Keyed>(data: &mut Vec<T>) {
+/// Sorts by keys; equal ones stay in order. Says whether the result is in the spare memory, which is as long.
+pub(super) fn sort<T: Keyed>(data: &mut [T], spare: &mut [T]) -> bool {
     let (mut low, mut high, mut before, mut sorted) = (u64::MAX, 0, 0, true);
     for x in data.iter() {
         let key = x.key();
@@ -76,29 +75,46 @@ pub(super) fn sort<T: Keyed>(data: &mut Vec<T>) {
         (low, high, before) = (low.min(key), high.max(key), key);
     }
     if sorted {
-        return;
+        return false;
     }
     // Bits above the highest one that differs are the same in all keys.
     let width = u64::BITS - (low ^ high).leading_zeros();
-    let mut spare = vec![T::default(); data.len()];
     if is_dealt(data.len(), width) {
-        deal(data, &mut spare, width);
-    } else if digits(data, &mut spare, width) {
-        std::mem::swap(data, &mut spare);
+        deal(data, spare, width);
+        return false;
     }
+    digits(data, spare, width)
 }
 
 /// The `count` smallest, sorted; of equal ones those that come first.
-pub(super) fn smallest<T: Keyed>(mut data: Vec<T>, count: usize) -> Vec<T> {
+pub(super) fn smallest<T: Keyed>(mut data: impl Iterator<Item = T>, count: usize) -> Vec<T> {
     if count == 0 {
         return Vec::new();
     }
-    if count < data.len() {
-        data.select_nth_unstable_by_key(count - 1, |x| x.full());
-        data.truncate(count);
+    let room = count + count.max(ROOM);
+    let mut kept: Vec<T> = data.by_ref().take(room).collect();
+    if kept.len() == room {
+        let mut bound = select(&mut kept, count);
+        for x in data {
+            // An equal one comes later than those that are kept.
+            if x.key() < bound {
+                kept.push(x);
+                if kept.len() == room {
+                    bound = select(&mut kept, count);
+                }
+            }
+        }
     }
-    data.sort_unstable_by_key(|x| x.full());
-    data
+    kept.sort_unstable_by_key(|x| x.full());
+    kept.truncate(count);
+    kept
+}
+
+/// Keeps the `count` smallest of more, and says the key of the largest of them.
+fn select<T: Keyed>(data: &mut Vec<T>, count: usize) -> u64 {
+    data.select_nth_unstable_by_key(count - 1, |x| x.full());
+    data.truncate(count);
+    data[count - 1].key()
 }
 
 /// Whether dealing out is worth it: there are many, or keys have many digits.
@@ -123,32 +139,17 @@ fn deal<T: Keyed>(data: &mut [T], spare: &mut [T], width: u32) {
         spare[*end as usize] = x;
         *end += 1;
     }
-    parts(spare, data, 0, &ends[..1 << bits], rest);
-}
-
-/// Sorts parts that end at these places, from one array to another.
-fn parts<T: Keyed>(from: &mut [T], to: &mut [T], start: usize, ends: &[u32], width: u32) {
-    if let &[end] = ends {
-        if is_dealt(end as usize - start, width) {
-            deal(from, to, width);
+    let mut start = 0;
+    for &end in &ends[..1 << bits] {
+        let part = start..end as usize;
+        let (from, to) = (&mut spare[part.clone()], &mut data[part.clone()]);
+        if is_dealt(part.len(), rest) {
+            deal(from, to, rest);
             to.copy_from_slice(from);
-        } else if !digits(from, to, width) {
+        } else if !digits(from, to, rest) {
             to.copy_from_slice(from);
         }
-        return;
-    }
-    let (low, high) = ends.split_at(ends.len() / 2);
-    let middle = low[low.len() - 1] as usize;
-    let (from_low, from_high) = from.split_at_mut(middle - start);
-    let (to_low, to_high) = to.split_at_mut(middle - start);
-    let is_large = from_low.len().min(from_high.len()) >= PARALLEL;
-    let mut below = || parts(from_low, to_low, start, low, width);
-    let mut above = || parts(from_high, to_high, middle, high, width);
-    if is_large {
-        join(below, above);
-    } else {
-        below();
-        above();
+        start = part.end;
     }
 }
 
@@ -203,10 +204,9 @@ fn insert<T: Keyed>(data: &mut [T]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn numbers(n: usize, below: u64) -> Vec<u64> {
+pub(super) mod testing {
+    /// Numbers that look random.
+    pub(crate) fn numbers(n: usize, below: u64) -> Vec<u64> {
         let mut state = 1u64;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -214,26 +214,34 @@ mod tests {
         };
         (0..n).map(|_| next()).collect()
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::numbers;
+    use super::*;
+
+    fn sorted<T: Keyed>(mut data: Vec<T>) -> Vec<T> {
+        let mut spare = data.clone();
+        if sort(&mut data, &mut spare) { spare } else { data }
+    }
 
     /// Every size and way: one by one, digit by digit, dealt out once and twice.
     #[test]
     fn sorts_as_the_standard_library_does() {
-        for n in [0, 1, 2, 3, FEW + 1, 400, MANY - 1, MANY, 3 * PARALLEL] {
+        for n in [0, 1, 2, 3, FEW + 1, 400, MANY - 1, MANY, 3 * MANY / 2] {
             for below in [1, 3, 300, 1 << 20, 1 << 40] {
                 let numbers = numbers(n, below);
                 let mut expected = numbers.clone();
                 expected.sort_unstable();
-                let mut found = numbers.clone();
-                sort(&mut found);
-                assert!(found == expected, "{n} below {below}");
+                assert!(sorted(numbers.clone()) == expected, "{n} below {below}");
 
                 let placed = |(place, &key)| Placed { key, place };
-                let mut pairs: Vec<Placed<u64>> = (0u32..).zip(&numbers).map(placed).collect();
-                let all = pairs.clone();
-                sort(&mut pairs);
+                let all: Vec<Placed<u64>> = (0u32..).zip(&numbers).map(placed).collect();
+                let pairs = sorted(all.clone());
                 let is_stable = pairs.is_sorted_by_key(|x| x.full());
                 assert!(is_stable && pairs.iter().map(|x| x.key).eq(expected), "{n} below {below}");
-                let few = smallest(all, n / 3);
+                let few = smallest(all.iter().copied(), n / 3);
                 assert!(few.iter().map(|x| x.full()).eq(pairs[..n / 3].iter().map(|x| x.full())));
             }
         }

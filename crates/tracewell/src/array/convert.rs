@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tracewell_array::{DType, Element, Tensor, npy};
+use tracewell_array::{Complex32, Complex64, DType, Element, Tensor, npy};
 use tracewell_graph::Location;
 use tracewell_graph::prim::Convert;
-use tracewell_trace::{Error, ErrorKind, Value, ask, complete};
+use tracewell_trace::{Error, ErrorKind, Value, ask, complete, raise};
 
 use super::{Array, apply, found_by, or_raise};
 
@@ -54,15 +54,7 @@ impl Array {
 
     /// The element, where that is asked again by a repro.
     pub(crate) fn item_again(&self, element: DType, location: &Location) -> Result<(), Error> {
-        match element {
-            DType::Bool => self.try_item::<bool>(location).map(|_| ()),
-            DType::U8 => self.try_item::<u8>(location).map(|_| ()),
-            DType::U32 => self.try_item::<u32>(location).map(|_| ()),
-            DType::I32 => self.try_item::<i32>(location).map(|_| ()),
-            DType::I64 => self.try_item::<i64>(location).map(|_| ()),
-            DType::F32 => self.try_item::<f32>(location).map(|_| ()),
-            _ => self.try_item::<f64>(location).map(|_| ()),
-        }
+        tracewell_array::with_element!(element, T => self.try_item::<T>(location).map(|_| ()))
     }
 
     fn try_item<T: Element>(&self, location: &Location) -> Result<T, Error> {
@@ -105,9 +97,17 @@ impl Array {
     }
 
     /// The same values as another element type: floats to integers saturate and take NaN to 0, integers wrap,
-    /// to bool is `!= 0`.
+    /// to bool is `!= 0`. Complex numbers do not become real ones silently: take [`re`](Self::re).
     #[track_caller]
     pub fn convert(&self, dtype: DType) -> Array {
+        if self.dtype().is_complex() && !dtype.is_complex() && !dtype.is_bool() {
+            let message = format!("cannot convert {} to {dtype}: imaginary parts would be lost", self.ty());
+            let help = format!(
+                "take a real part of it first: `.re().convert({})`",
+                dtype.to_string().to_uppercase()
+            );
+            raise(Error::new(ErrorKind::Conversion, message).help(help), &Location::caller());
+        }
         if dtype == self.dtype() && !self.ty().weak {
             return self.clone();
         }
@@ -192,7 +192,7 @@ macro_rules! from_elements {
         }
     )*};
 }
-from_elements!(bool, u8, u32, i32, i64, f32, f64);
+from_elements!(bool, u8, u32, i32, i64, f32, f64, Complex32, Complex64);
 
 impl<S, D, T> From<ndarray::ArrayBase<S, D>> for Array
 where

@@ -1,98 +1,49 @@
-//! Loops beside the same loops of others. Every side is a process of its own that measures itself when asked, so
-//! that ours and the peer take turns and each has the threads it was given.
+//! Loops: the same programs as in peer.py beside this, on the same inputs.
 
-mod peers;
-mod programs;
-mod report;
-mod summary;
-mod talk;
+mod compartments;
+mod kalman;
+mod lorenz;
+mod mandelbrot;
+mod map_reduce;
+mod rnn;
+mod scalars;
+mod species;
 
-use self::peers::{Crew, Side};
-use self::report::{Row, Sample};
-use crate::Result;
-use crate::options::{Against, Options};
+use tracewell::prelude::*;
 
-pub(crate) use self::talk::serve;
+use crate::beside::{Peer, Program, Work, program};
 
-const GROUP: &str = "loops";
+/// In the order of the table.
+pub(crate) const PROGRAMS: &[Program] = &[
+    // Chaotic, so that the last number says whether every rounding was the same.
+    Program { peers: &[Peer::Jax, Peer::C], ..program("fori_scalar_1e6", 0.0, scalars::fori_scalar) },
+    program("while_60_scalars", 1e-5, scalars::while_60),
+    // Points at the edge fall on either side of it, by the rounding of one product.
+    program("mandelbrot_array", 1e-3, mandelbrot::array),
+    program("mandelbrot_vmap", 1e-3, mandelbrot::vmapped),
+    program("rnn_b1", 1e-4, || rnn::forward(1)),
+    program("rnn_b32", 1e-4, || rnn::forward(32)),
+    program("rnn_b1_grad", 1e-3, || rnn::gradient(1)),
+    program("rnn_b32_grad", 1e-3, || rnn::gradient(32)),
+    program("ode_rk4", 1e-10, species::forward),
+    program("ode_rk4_grad", 1e-10, species::gradient),
+    program("ode_compartments", 1e-10, compartments::forward),
+    program("ode_compartments_grad", 1e-10, compartments::gradient),
+    // The system forgets four digits on the way.
+    program("ode_lorenz", 1e-8, lorenz::forward),
+    program("ode_lorenz_grad", 1e-8, lorenz::gradient),
+    program("ode_lorenz_scalars", 1e-8, lorenz::scalars),
+    program("kalman", 1e-11, kalman::forward),
+    program("kalman_grad", 1e-10, kalman::gradient),
+    Program { peers: &[], threads: Some(1), ..program("map_reduce_1", 0.0, map_reduce::work) },
+    Program { peers: &[Peer::OneThread], threads: Some(2), ..program("map_reduce_2", 0.0, map_reduce::work) },
+];
 
-/// A comparison that is to be made.
-struct Plan {
-    name: &'static str,
-    program: &'static str,
-    ours: Side,
-    peer: Option<Side>,
-    /// How far results may be apart, in parts of the largest.
-    tolerance: f64,
-}
-
-/// Whether anything was asked for.
-pub(crate) fn run(options: &Options) -> Result<bool> {
-    let plans: Vec<Plan> = plans(options);
-    if plans.is_empty() {
-        return Ok(false);
-    }
-    println!("\n{GROUP}: {} threads, {} rounds; ratio = peer / ours", options.threads, options.rounds);
-    println!("{}", report::header());
-    let mut crew = Crew::new(&options.python);
-    let mut rows = Vec::new();
-    for plan in &plans {
-        let row = compare(plan, &mut crew, options.rounds)?;
-        println!("{row}");
-        rows.push(row);
-    }
-    if let Some(file) = &options.json {
-        let text = report::json(GROUP, &rows);
-        std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-    }
-    match rows.iter().filter(|row| row.agrees == Some(false)).count() {
-        0 => Ok(true),
-        count => Err(format!("{count} of {} results do not agree with the peer's", rows.len())),
-    }
-}
-
-fn plans(options: &Options) -> Vec<Plan> {
-    let ours = Side::Ours { threads: options.threads };
-    let mut plans = Vec::new();
-    for program in programs::PROGRAMS.iter().filter(|program| options.wants_one(GROUP, program.name)) {
-        let mut plan = |peer| {
-            let tolerance = program.tolerance;
-            plans.push(Plan { name: program.name, program: program.name, ours, peer, tolerance });
-        };
-        match options.against {
-            None => plan(None),
-            Some(Against::Jax) => plan(Some(Side::Jax { threads: options.threads })),
-            Some(Against::C) => {}
-        }
-        if program.in_c && options.against.is_some() {
-            plan(Some(Side::C));
-        }
-    }
-    if options.against != Some(Against::C) && options.wants_one(GROUP, "map_reduce") {
-        let one = Side::Ours { threads: 1 };
-        let plan = |name, ours, peer| Plan { name, program: "map_reduce", ours, peer, tolerance: 0.0 };
-        plans.push(plan("map_reduce_1", one, None));
-        plans.push(plan("map_reduce_2", Side::Ours { threads: 2 }, Some(one)));
-    }
-    plans
-}
-
-/// Both sides in turn.
-fn compare(plan: &Plan, crew: &mut Crew, rounds: usize) -> Result<Row> {
-    let mut sides = vec![(plan.ours, Sample::default())];
-    sides.extend(plan.peer.map(|peer| (peer, Sample::default())));
-    let mut calls = Vec::new();
-    for (side, sample) in &mut sides {
-        let member = crew.member(*side)?;
-        sample.first = member.first(plan.program)?;
-        calls.push(member.calls(plan.program)?);
-    }
-    for _ in 0..rounds {
-        for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
-            sample.times.push(crew.member(*side)?.time(plan.program, calls)?);
-        }
-    }
-    let mut samples = sides.into_iter();
-    let ours = samples.next().map(|(_, sample)| sample).unwrap_or_default();
-    Ok(Row::new(plan.name, plan.ours.threads(), ours, samples.next(), plan.tolerance))
+/// Numbers between -scale / 2 and scale / 2 that look random, and are the same to the bit in peer.py.
+fn noise(shape: impl Into<Shape>, seed: u64, scale: f64, dtype: DType) -> Array {
+    let shape = shape.into();
+    let hash = |i: u64| (i + seed * 7919) * 2_654_435_761 % (1 << 32);
+    let numbers: Vec<f64> =
+        (0..shape.len() as u64).map(|i| scale * (hash(i) as f64 / 4_294_967_296.0 - 0.5)).collect();
+    Array::from(numbers).convert(dtype).reshape(shape)
 }

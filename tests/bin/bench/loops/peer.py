@@ -1,50 +1,15 @@
-"""The benchmarks of loops in JAX: the same programs as in programs.rs beside this, on the same inputs.
+"""Loops in JAX: the same programs as in mod.rs beside this, on the same inputs."""
 
-Started by `cargo xtask bench --filter loops --against jax`, which talks to it line by line (talk.rs):
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
 
-    first NAME          ->  SECONDS NUMBERS…    the first call, tracing and compilation included, and its result
-    time NAME CALLS     ->  SECONDS             of one call, from so many
-"""
-
-import os
-import pathlib
-import sys
-import time
-
-THREADS = int(os.environ.get("PEER_THREADS", "2"))
-# XLA takes the size of its pools from NPROC; with one thread its matrix products must be told as well.
-os.environ["NPROC"] = str(THREADS)
-os.environ["JAX_PLATFORMS"] = "cpu"
-if THREADS == 1:
-    os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-
-try:
-    import jax
-    import jax.numpy as jnp
-    import numpy as np
-    from jax import lax
-except ImportError as error:
-    sys.exit(f"missing {error.name}")
-
-WANTED = pathlib.Path(__file__).with_name("requirements.txt").read_text().split()[0]
-if f"jax=={jax.__version__}" != WANTED:
-    sys.exit(f"found jax=={jax.__version__}, wanted {WANTED}")
-
-BENCHMARKS = {}
-
-
-def benchmark(x64=False):
-    """Registers a function that makes a jitted function and its arguments."""
-
-    def register(make):
-        BENCHMARKS[make.__name__] = (make, x64)
-        return make
-
-    return register
+from programs import program
 
 
 def noise(shape, seed, scale, dtype=np.float32):
-    """Numbers between -scale / 2 and scale / 2, the same to the bit as `noise` of programs.rs."""
+    """Numbers between -scale / 2 and scale / 2, the same to the bit as `noise` of mod.rs."""
     i = np.arange(int(np.prod(shape)), dtype=np.uint64)
     hashed = (i + np.uint64(seed * 7919)) * np.uint64(2654435761) % np.uint64(1 << 32)
     return jnp.asarray((scale * (hashed / 4294967296.0 - 0.5)).reshape(shape).astype(dtype))
@@ -58,7 +23,7 @@ def f64(x):
     return jnp.asarray(x, jnp.float64)
 
 
-@benchmark()
+@program()
 def fori_scalar_1e6():
     def f(x, r):
         return lax.fori_loop(0, 1_000_000, lambda i, x: r * x * (1 - x), x)
@@ -66,7 +31,7 @@ def fori_scalar_1e6():
     return f, (f32(0.3), f32(3.7))
 
 
-@benchmark()
+@program()
 def while_60_scalars():
     def body(state):
         i, xs = state
@@ -88,7 +53,7 @@ def plane():
     return jnp.asarray(np.tile(re, (512, 1))), jnp.asarray(np.tile(im[:, None], (1, 512)))
 
 
-@benchmark()
+@program()
 def mandelbrot_array():
     def f(c_re, c_im):
         def body(state):
@@ -104,7 +69,7 @@ def mandelbrot_array():
     return f, plane()
 
 
-@benchmark()
+@program()
 def mandelbrot_vmap():
     def point(c_re, c_im):
         def body(state):
@@ -132,12 +97,12 @@ def rnn(batch):
     return f, (weights, xs, h)
 
 
-@benchmark()
+@program()
 def rnn_b1():
     return rnn(1)
 
 
-@benchmark()
+@program()
 def rnn_b32():
     return rnn(32)
 
@@ -147,12 +112,12 @@ def rnn_grad(batch):
     return jax.grad(lambda *args: f(*args)[0]), args
 
 
-@benchmark()
+@program()
 def rnn_b1_grad():
     return rnn_grad(1)
 
 
-@benchmark()
+@program()
 def rnn_b32_grad():
     return rnn_grad(32)
 
@@ -180,12 +145,12 @@ def lorenz():
     return f, (f64([1.0, 0.5, 20.0]), (f64(10.0), f64(28.0), f64(8.0 / 3.0)))
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_lorenz():
     return lorenz()
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_lorenz_grad():
     f, args = lorenz()
     return jax.grad(lambda state, parameters: jnp.sum(f(state, parameters)), argnums=(0, 1)), args
@@ -215,12 +180,12 @@ def species():
     return f, (f64([0.5, 0.3, 0.2]), (f64([1.0, 0.6, -0.4]), effects))
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_rk4():
     return species()
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_rk4_grad():
     f, args = species()
     return jax.grad(lambda species, nature: jnp.sum(f(species, nature) ** 2), argnums=(0, 1)), args
@@ -245,12 +210,12 @@ def compartments():
     return f, (f64([1.0, 0.0, 0.0]), rates)
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_compartments():
     return compartments()
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_compartments_grad():
     f, args = compartments()
     return jax.grad(lambda state, rates: jnp.sum(f(state, rates)), argnums=(0, 1)), args
@@ -283,7 +248,7 @@ def lorenz_scalars():
     return f, ((f64(1.0), f64(0.5), f64(20.0)), (f64(10.0), f64(28.0), f64(8.0 / 3.0)))
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def ode_lorenz_scalars():
     return lorenz_scalars()
 
@@ -313,53 +278,12 @@ def filtered():
     return f, ((f64(0.01), f64(0.02), f64(0.3)), noise((10_000,), 5, 2.0, np.float64))
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def kalman():
     return filtered()
 
 
-@benchmark(x64=True)
+@program(x64=True)
 def kalman_grad():
     f, args = filtered()
     return jax.grad(f), args
-
-
-def summary(result):
-    """Each array as it is, or the sums of 64 pieces of it."""
-    numbers = []
-    for leaf in jax.tree.leaves(result):
-        flat = np.asarray(leaf, np.float64).ravel()
-        if flat.size > 64:
-            piece = -(-flat.size // 64)
-            flat = np.array([flat[at : at + piece].sum() for at in range(0, flat.size, piece)])
-        numbers.extend(flat.tolist())
-    return numbers
-
-
-def main():
-    ready = {}
-    print("ready", flush=True)
-    for line in sys.stdin:
-        words = line.split()
-        make, x64 = BENCHMARKS[words[1]]
-        with jax.enable_x64(x64):
-            if words[0] == "first":
-                f, args = make()
-                f = jax.jit(f)
-                jax.block_until_ready(args)
-                start = time.perf_counter()
-                result = jax.block_until_ready(f(*args))
-                seconds = time.perf_counter() - start
-                ready[words[1]] = f, args
-                print(seconds, *map(repr, summary(result)), flush=True)
-            else:
-                f, args = ready[words[1]]
-                calls = int(words[2])
-                start = time.perf_counter()
-                for _ in range(calls):
-                    jax.block_until_ready(f(*args))
-                print((time.perf_counter() - start) / calls, flush=True)
-
-
-if __name__ == "__main__":
-    main()

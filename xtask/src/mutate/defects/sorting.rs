@@ -54,6 +54,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: RADIX,
     },
     Defect {
+        breaks: "of equal elements those of the upper part are merged first",
+        file: "crates/runtime/src/sort/merge.rs",
+        text: "let is_high = b.key() < a.key();",
+        with: "let is_high = b.key() <= a.key();",
+        test: RADIX,
+    },
+    Defect {
+        breaks: "zeros and NaN are not put back in their order",
+        file: "crates/runtime/src/sort/mod.rs",
+        text: "let alike = if dtype == DType::F32 { &alike[..] } else { &[] };",
+        with: "let alike = if dtype == DType::F32 { &alike[..0] } else { &[] };",
+        test: SORTING,
+    },
+    Defect {
         breaks: "the highest digit of long keys is not looked at",
         file: "crates/runtime/src/sort/radix.rs",
         text: "let width = u64::BITS - (low ^ high).leading_zeros();",
@@ -77,8 +91,15 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "a block of a long sum starts from what the last but one gave",
         file: "crates/graph/src/prim/running.rs",
-        text: "join(b, all[count - 1], last[count - 1])",
-        with: "join(b, all[0], last[count - 1])",
+        text: "smallvec![all[SIDE_BY_SIDE]]",
+        with: "smallvec![all[SIDE_BY_SIDE - 1]]",
+        test: CUMULATIVE,
+    },
+    Defect {
+        breaks: "a long row that threads share starts each block with what it gives itself",
+        file: "crates/graph/src/prim/running.rs",
+        text: "b.store(to[1], at, handed[0]);",
+        with: "b.store(to[1], at, total);",
         test: CUMULATIVE,
     },
     Defect {

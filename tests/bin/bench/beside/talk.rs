@@ -1,4 +1,4 @@
-//! How a side is asked: one line, one answer. The same words are spoken by peer.py and peer.c beside this file.
+//! How a side is asked: one line, one answer. The same words are spoken by peer.py and loops/peer.c.
 //!
 //! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
 //! `time NAME CALLS` answers the seconds of one call, from so many.
@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Instant;
 
-use super::programs::{self, Work};
 use super::summary::summary;
+use super::{Work, find};
 use crate::Result;
 
 /// How long a batch of calls takes at least.
@@ -113,7 +113,8 @@ pub(crate) fn serve() -> Result {
         let line = line.map_err(|error| error.to_string())?;
         match line.split_whitespace().collect::<Vec<_>>()[..] {
             ["first", name] => {
-                let mut work = programs::make(name).ok_or_else(|| format!("there is no program `{name}`"))?;
+                let program = find(name).ok_or_else(|| format!("there is no program `{name}`"))?;
+                let mut work = (program.make)();
                 let start = Instant::now();
                 let result = work();
                 let seconds = start.elapsed().as_secs_f64();

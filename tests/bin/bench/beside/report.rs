@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::peers::Side;
-use super::summary::agree;
+use super::peers::{Peer, Side};
+use super::summary::Agreement;
 use super::talk::First;
 use crate::measure::{median, show};
 
@@ -20,7 +20,7 @@ pub(super) struct Row {
     name: &'static str,
     threads: usize,
     ours: Times,
-    peer: Option<(Side, Times)>,
+    peer: Option<(Peer, Times)>,
     /// Whether the results do, where there are two.
     pub(super) agrees: Option<bool>,
 }
@@ -46,10 +46,10 @@ impl Row {
         threads: usize,
         mut ours: Sample,
         peer: Option<(Side, Sample)>,
-        tolerance: f64,
+        agreement: Agreement,
     ) -> Row {
-        let agrees = peer.as_ref().map(|(_, peer)| agree(&ours.first.result, &peer.first.result, tolerance));
-        let peer = peer.map(|(side, mut sample)| (side, Times::new(&mut sample)));
+        let agrees = peer.as_ref().map(|(_, peer)| agreement.holds(&ours.first.result, &peer.first.result));
+        let peer = peer.map(|(side, mut sample)| (side.who, Times::new(&mut sample)));
         Row { name, threads, ours: Times::new(&mut ours), peer, agrees }
     }
 
@@ -60,14 +60,32 @@ impl Row {
 
     /// The peer's first call. C is compiled before it is called.
     fn peer_first(&self) -> Option<f64> {
-        self.peer.as_ref().filter(|(side, _)| *side != Side::C).map(|(_, peer)| peer.first)
+        self.peer.as_ref().filter(|(who, _)| *who != Peer::C).map(|(_, peer)| peer.first)
+    }
+
+    /// An object; the fields are those that `--help` names.
+    pub(super) fn json(&self, group: &str) -> String {
+        let fields = [
+            ("name", quoted(self.name)),
+            ("group", quoted(group)),
+            ("threads", self.threads.to_string()),
+            ("ours_s", number(Some(self.ours.median))),
+            ("peer", self.peer.as_ref().map_or("null".to_string(), |(who, _)| quoted(who.name()))),
+            ("peer_s", number(self.peer.as_ref().map(|(_, peer)| peer.median))),
+            ("ratio", number(self.ratio())),
+            ("first_call_s", number(Some(self.ours.first))),
+            ("peer_first_call_s", number(self.peer_first())),
+            ("agrees", self.agrees.map_or("null".to_string(), |agrees| agrees.to_string())),
+        ];
+        let fields: Vec<String> = fields.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
+        format!("  {{{}}}", fields.join(", "))
     }
 }
 
 /// The names of the columns.
 pub(super) fn header() -> String {
     format!(
-        "{:<18} {:>7} {:>10} {:>7}  {:<10} {:>11} {:>7} {:>7} {:>11} {:>11}  agrees",
+        "{:<20} {:>7} {:>10} {:>7}  {:<10} {:>11} {:>7} {:>7} {:>11} {:>11}  agrees",
         "", "threads", "ours", "spread", "peer", "peer's", "spread", "ratio", "first call", "peer's"
     )
 }
@@ -75,12 +93,12 @@ pub(super) fn header() -> String {
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { name, threads, ours, .. } = self;
-        write!(f, "{name:<18} {threads:>7} {:>10} {:>7.2}  ", show(ours.median), ours.spread)?;
+        write!(f, "{name:<20} {threads:>7} {:>10} {:>7.2}  ", show(ours.median), ours.spread)?;
         match (&self.peer, self.ratio()) {
-            (Some((side, peer)), Some(ratio)) => write!(
+            (Some((who, peer)), Some(ratio)) => write!(
                 f,
                 "{:<10} {:>11} {:>7.2} {ratio:>7.2} {:>11} {:>11}  {}",
-                side.name(),
+                who.name(),
                 show(peer.median),
                 peer.spread,
                 show(ours.first),
@@ -90,31 +108,6 @@ impl fmt::Display for Row {
             _ => write!(f, "{:<10} {:>11} {:>7} {:>7} {:>11}", "-", "", "", "", show(ours.first)),
         }
     }
-}
-
-/// The rows as a list of objects; the fields are those that `--help` names.
-pub(super) fn json(group: &str, rows: &[Row]) -> String {
-    let objects: Vec<String> = rows
-        .iter()
-        .map(|row| {
-            let fields = [
-                ("name", quoted(row.name)),
-                ("group", quoted(group)),
-                ("threads", row.threads.to_string()),
-                ("ours_s", number(Some(row.ours.median))),
-                ("peer", row.peer.as_ref().map_or("null".to_string(), |(side, _)| quoted(side.name()))),
-                ("peer_s", number(row.peer.as_ref().map(|(_, peer)| peer.median))),
-                ("ratio", number(row.ratio())),
-                ("first_call_s", number(Some(row.ours.first))),
-                ("peer_first_call_s", number(row.peer_first())),
-                ("agrees", row.agrees.map_or("null".to_string(), |agrees| agrees.to_string())),
-            ];
-            let fields: Vec<String> =
-                fields.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
-            format!("  {{{}}}", fields.join(", "))
-        })
-        .collect();
-    format!("[\n{}\n]\n", objects.join(",\n"))
 }
 
 /// Names are plain words: nothing has to be escaped.

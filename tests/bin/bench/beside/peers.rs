@@ -1,4 +1,4 @@
-//! Who can be asked: ourselves, JAX and C, each started when it is first needed.
+//! Who can be asked: ourselves, JAX, NumPy and C, each started when it is first needed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,29 +6,41 @@ use std::process::Command;
 use super::talk::Member;
 use crate::Result;
 
-/// One side of a comparison.
+/// Who is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
-    Ours { threads: usize },
-    Jax { threads: usize },
+pub(crate) enum Peer {
+    Ours,
+    /// Ours on one thread, beside ours on several.
+    OneThread,
+    Jax,
+    Numpy,
     C,
 }
 
-impl Side {
-    pub(super) fn threads(self) -> usize {
+/// One side of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Side {
+    pub(super) who: Peer,
+    pub(super) threads: usize,
+}
+
+impl Peer {
+    /// As it is named in reports.
+    pub(super) fn name(self) -> &'static str {
         match self {
-            Side::Ours { threads } | Side::Jax { threads } => threads,
-            Side::C => 1,
+            Peer::Ours => "ours",
+            Peer::OneThread => "one thread",
+            Peer::Jax => "jax",
+            Peer::Numpy => "numpy",
+            Peer::C => "c",
         }
     }
 
-    /// As a peer is named in reports.
-    pub(super) fn name(self) -> &'static str {
+    /// How many threads it is given where so many are asked for.
+    pub(super) fn threads(self, asked: usize) -> usize {
         match self {
-            Side::Ours { threads: 1 } => "one thread",
-            Side::Ours { .. } => "ours",
-            Side::Jax { .. } => "jax",
-            Side::C => "c",
+            Peer::OneThread | Peer::C => 1,
+            _ => asked,
         }
     }
 }
@@ -57,22 +69,20 @@ impl Crew {
     }
 
     fn start(&self, side: Side) -> Result<Member> {
-        match side {
-            Side::Ours { threads } => {
+        let threads = side.threads.to_string();
+        match side.who {
+            Peer::Ours | Peer::OneThread => {
                 let program = std::env::current_exe().map_err(|error| error.to_string())?;
-                let threads = threads.to_string();
-                Member::start(
-                    "Tracewell",
-                    Command::new(program).arg("--serve").env("TRACEWELL_THREADS", threads),
-                )
+                let mut command = Command::new(program);
+                Member::start("Tracewell", command.arg("--serve").env("TRACEWELL_THREADS", threads))
             }
-            Side::Jax { threads } => {
+            Peer::Jax | Peer::Numpy => {
                 let mut command = Command::new(&self.python);
-                command.arg(file("peer.py")).env("PEER_THREADS", threads.to_string());
-                Member::start("JAX", &mut command)
+                command.arg(file("peer.py")).arg(side.who.name()).arg(threads);
+                Member::start(side.who.name(), &mut command)
                     .map_err(|error| format!("{error}\n{}", self.how_to_install()))
             }
-            Side::C => start_c(),
+            Peer::C => start_c(),
         }
     }
 
@@ -83,22 +93,22 @@ impl Crew {
         format!(
             "`{python}` has to be a Python with the packages of {list}:\n  \
              python3 -m venv {folder} && {folder}/bin/pip install -r {list}\n  \
-             cargo xtask bench --filter loops --against jax --python {folder}/bin/python",
+             cargo xtask bench --filter heavy --against jax,numpy --python {folder}/bin/python",
             list = list.display(),
         )
     }
 }
 
-/// A file beside this one.
+/// A file of the benchmarks.
 fn file(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/bench/loops").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/bench").join(name)
 }
 
 /// Compiles the peer in C and starts it. The program may be removed once it runs.
 fn start_c() -> Result<Member> {
     let program = std::env::temp_dir().join(format!("tracewell-bench-{}", std::process::id()));
     let mut gcc = Command::new("gcc");
-    gcc.args(["-O3", "-march=native", "-o"]).arg(&program).arg(file("peer.c"));
+    gcc.args(["-O3", "-march=native", "-o"]).arg(&program).arg(file("loops/peer.c"));
     let status = gcc.status().map_err(|error| format!("the peer in C needs `gcc`: {error}"))?;
     if !status.success() {
         return Err("`gcc` cannot compile the peer in C".to_string());

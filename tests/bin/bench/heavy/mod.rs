@@ -1,0 +1,124 @@
+//! The heavy primitives: the same rows as in peer.py beside this, on the same inputs.
+
+use tracewell::prelude::*;
+
+use crate::beside::{Peer, Program, Work, program};
+
+/// How far sums may be apart that were added in another order.
+const ROUNDING: f64 = 1e-4;
+const MILLION: usize = 1_000_000;
+
+/// In the order of the table.
+pub(crate) const PROGRAMS: &[Program] = &[
+    in_numpy("sort_f32_1e6", 1e-12, || on([floats([MILLION], 1)], |[x]| x.sort(0))),
+    in_numpy("sort_i32_1e6", 1e-12, || on([words(MILLION, 1).convert(I32)], |[x]| x.sort(0))),
+    // NumPy puts equal elements in any order.
+    in_numpy("argsort_f32_1e6", 1e-6, || on([floats([MILLION], 1)], |[x]| x.argsort(0))),
+    program("top_k_100_of_1e6", 1e-12, || on([floats([MILLION], 1)], |[x]| x.top_k(100, 0))),
+    in_numpy("searchsorted_1e6", 1e-12, || {
+        on([floats([100_000], 3).sort(0), floats([MILLION], 1)], |[x, y]| x.searchsorted(y))
+    }),
+    in_numpy("cumsum_f32_1e7", ROUNDING, || on([floats([10 * MILLION], 2)], |[x]| x.cumsum(0))),
+    in_numpy("cumsum_rows", ROUNDING, || on([floats([1000, 10_000], 4)], |[x]| x.cumsum(1))),
+    in_numpy("gather_rows", 1e-12, || on(rows_and_places(), |[x, at]| x.take(at, 0))),
+    in_numpy("gather_scalars", 1e-12, || on(scalars_and_places(), |[x, at]| x.take(at, 0))),
+    program("gather_scalars_clip", 1e-12, || on(scalars_and_places(), |[x, at]| x.at(at).clip().get())),
+    in_numpy("scatter_add_rows", ROUNDING, || {
+        let [x, at] = rows_and_places();
+        on([x, at, floats([100_000, 64], 9)], |[x, at, y]| x.at(s![at]).add(y))
+    }),
+    in_numpy("scatter_add_scalars", ROUNDING, || {
+        let [x, at] = scalars_and_places();
+        on([x, at, floats([MILLION], 9)], |[x, at, y]| x.at(s![at]).add(y))
+    }),
+    draws("uniform_1e7", 1e-12, || {
+        on([seed()], |[key]| random::uniform(&random::Key::from_words(key), [10 * MILLION], F32))
+    }),
+    draws("normal_1e7", ROUNDING, || {
+        on([seed()], |[key]| random::normal(&random::Key::from_words(key), [10 * MILLION], F32))
+    }),
+    program("conv_2d", ROUNDING, || on(planes(), convolved)),
+    program("conv_2d_grad", ROUNDING, || on(planes(), conv_grad)),
+    program("conv_1d", ROUNDING, || on(lines(), convolved)),
+    program("conv_1d_grad", ROUNDING, || on(lines(), conv_grad)),
+    program("max_pool", 1e-12, || on([images()], |[x]| pooled(x))),
+    program("max_pool_grad", ROUNDING, || {
+        on([images()], |[x]| grad(|x: &Array| pooled(x).square().sum())(x))
+    }),
+];
+
+/// A row that NumPy has too.
+const fn in_numpy(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
+    Program { peers: &[Peer::Jax, Peer::Numpy], ..program(name, tolerance, make) }
+}
+
+/// A row of random numbers, which NumPy draws by other means.
+const fn draws(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
+    Program { draws: true, ..in_numpy(name, tolerance, make) }
+}
+
+/// A jitted function on its arguments.
+fn on<const N: usize, R: Outcome + Tree + 'static>(args: [Array; N], f: fn(&[Array; N]) -> R) -> Work {
+    let f = tracewell::jit(f);
+    Box::new(move || tree::flatten(&f.call(&args)))
+}
+
+/// Numbers of 32 bits that look random, the same as `words` of peer.py.
+fn words(count: usize, seed: u32) -> Array {
+    let word = |i: usize| {
+        let x = (i as u32).wrapping_mul(0x9E37_79B9).wrapping_add(seed);
+        [(16, 0x85EB_CA6B), (13, 0xC2B2_AE35), (16, 1)]
+            .into_iter()
+            .fold(x, |x: u32, (shift, factor)| (x ^ (x >> shift)).wrapping_mul(factor))
+    };
+    Array::from((0..count).map(word).collect::<Vec<u32>>())
+}
+
+/// Between -1 and 1.
+fn floats(shape: impl Into<Shape>, seed: u32) -> Array {
+    let shape = shape.into();
+    (words(shape.len(), seed).convert(F64) / 2_147_483_648.0 - 1.0).convert(F32).reshape(shape)
+}
+
+/// Between 0 and the size.
+fn places(count: usize, size: usize, seed: u32) -> Array {
+    (words(count, seed).convert(I64) % size as i64).convert(I32)
+}
+
+fn rows_and_places() -> [Array; 2] {
+    [floats([100_000, 64], 5), places(100_000, 100_000, 6)]
+}
+
+fn scalars_and_places() -> [Array; 2] {
+    [floats([MILLION], 7), places(MILLION, MILLION, 8)]
+}
+
+/// The words of a key.
+fn seed() -> Array {
+    Array::from([0u32, 42])
+}
+
+fn planes() -> [Array; 2] {
+    [floats([32, 28, 28, 16], 10), floats([3, 3, 16, 32], 11)]
+}
+
+fn lines() -> [Array; 2] {
+    [floats([32, 1024, 16], 12), floats([5, 16, 32], 13)]
+}
+
+fn images() -> Array {
+    floats([32, 28, 28, 32], 14)
+}
+
+/// Channels last, as large as before.
+fn convolved([x, w]: &[Array; 2]) -> Array {
+    conv(x, w, &Conv::new().padding(Padding::Same))
+}
+
+fn conv_grad(args: &[Array; 2]) -> [Array; 2] {
+    grad(|args: &[Array; 2]| convolved(args).square().sum())(args)
+}
+
+fn pooled(x: &Array) -> Array {
+    max_pool(x, &Window::new(2))
+}
