@@ -153,6 +153,16 @@ impl Recorder {
         self.state().main.statements.last().cloned()
     }
 
+    /// The last statement of the outermost function, for good: without the data of arrays, so that it keeps none alive.
+    pub fn take_last(&self) -> Option<Statement> {
+        let mut state = self.state();
+        state.ended = None;
+        state.known.clear();
+        let mut statement = state.main.statements.pop()?;
+        lose_data(&mut statement);
+        Some(statement)
+    }
+
     /// The operation that failed as a statement, where the innermost thing going on is a user's function. Inside an
     /// API there is none: the API fails again by itself.
     pub fn failing(&self, error: &Error) -> Option<Statement> {
@@ -184,6 +194,34 @@ impl Recorder {
             None => {
                 drop(state);
                 Some(self.tree_so_far(Some(statement)))
+            }
+        }
+    }
+}
+
+/// Replaces data by its type. What a cache holds too is left alone: it is alive anyway.
+fn lose_data(statement: &mut Statement) {
+    let lose = |operand: &mut Operand| {
+        if matches!(operand, Operand::Data(..)) {
+            *operand = Operand::Lost(operand.ty());
+        }
+    };
+    match statement {
+        Statement::Bind(bind) => bind.operands.iter_mut().for_each(lose),
+        Statement::Ask { operand, .. } => lose(operand),
+        Statement::Call { operands, .. } => operands.iter_mut().for_each(lose),
+        Statement::Raise { .. } | Statement::Panic { .. } => {}
+        Statement::Api(call) => {
+            let Some(call) = Arc::get_mut(call) else { return };
+            for (_, form) in &mut call.arguments {
+                *form = form.map(&mut |operand| {
+                    let mut operand = operand.clone();
+                    lose(&mut operand);
+                    operand
+                });
+            }
+            for body in call.bodies.iter_mut().filter_map(Arc::get_mut) {
+                body.statements.iter_mut().for_each(lose_data);
             }
         }
     }

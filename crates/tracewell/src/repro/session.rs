@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::Location;
 use tracewell_repro::{
-    Body, CallTree, Dependency, Failure, Limits, Operand, Place, Recorder, Signature, Stage, Statement,
-    failing, plain_operand,
+    Body, CallTree, Dependency, Failure, Limits, Place, Recorder, Signature, Stage, Statement, failing,
+    plain_operand,
 };
 use tracewell_trace::{Cause, Error, ErrorKind, Observing, Switch, Value, Witness, install_witness};
 
@@ -77,22 +77,11 @@ pub(crate) struct Session {
 impl Drop for Session {
     fn drop(&mut self) {
         CURRENT.with_borrow_mut(|current| *current = self.outer.take());
-        if let Some(statement) = self.recorder.last_statement() {
-            LAST.with_borrow_mut(|last| *last = Some(without_data(statement)));
+        if !COLLECTING.is_on() {
+            let last = self.recorder.take_last();
+            LAST.with_borrow_mut(|kept| *kept = last);
         }
     }
-}
-
-/// A statement that keeps no argument alive.
-fn without_data(statement: Statement) -> Statement {
-    let Statement::Api(mut call) = statement else { return statement };
-    let lost = &mut |operand: &Operand| match operand {
-        Operand::Data(..) => Operand::Lost(operand.ty()),
-        other => other.clone(),
-    };
-    let inner = Arc::make_mut(&mut call);
-    inner.arguments.iter_mut().for_each(|(_, form)| *form = form.map(lost));
-    Statement::Api(call)
 }
 
 fn is_armed() -> bool {
@@ -387,8 +376,7 @@ pub(super) fn collect<R>(f: impl FnOnce() -> R, location: Location) -> (R, Repro
     let session = start(Vec::new(), location);
     COLLECTED.set(None);
     let result = COLLECTING.on(f);
-    let recorder = session.recorder.clone();
+    let tree = COLLECTED.take().unwrap_or_else(|| whole(session.recorder.finished(), None));
     drop(session);
-    let tree = COLLECTED.take().unwrap_or_else(|| whole(recorder.finished(), None));
     (result, Repro { tree })
 }
