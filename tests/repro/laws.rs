@@ -21,11 +21,11 @@ fn what_is_replayed_is_recorded_again() {
             continue;
         }
         let Some(first) = repro_of(run) else { continue };
-        let first = Repro::new(first.tree().without_places());
         let second = std::thread::spawn({
             let first = first.clone();
             move || repro::collect(|| first.replay()).1
         });
+        let first = Repro::new(first.tree().without_places());
         let second = second.join().unwrap();
         let second = Repro::new(second.tree().without_places());
         assert_eq!(first.to_text(), second.to_text(), "{name}");

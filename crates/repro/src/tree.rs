@@ -305,7 +305,7 @@ impl CallTree {
         of(&self.main)
     }
 
-    /// The same tree without what replaying does not know: lines, names of functions, and parameters as trees.
+    /// What ran, without what replaying does not know: lines, names of functions, parameters as trees, notes.
     pub fn without_places(&self) -> CallTree {
         fn of(body: &Body) -> Body {
             let nowhere = || Location { file: "".into(), line: 0, column: 0 };
@@ -329,7 +329,7 @@ impl CallTree {
             let statements = statements.collect();
             Body { name: None, location: nowhere(), forms: Vec::new(), statements, ..body.clone() }
         }
-        CallTree { main: of(&self.main), ..self.clone() }
+        CallTree { main: of(&self.main), stand_ins: Vec::new(), settings: Vec::new(), ..self.clone() }
     }
 
     /// The same tree with names counted from 0 in the order of their definition. What is used but defined nowhere
