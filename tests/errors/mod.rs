@@ -355,3 +355,12 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
         ],
     ),
 ];
+
+/// The wrong programs that compile, by the names of their files.
+#[allow(dead_code, reason = "for other tests than those of the page")]
+pub(crate) fn wrong_programs() -> impl Iterator<Item = (&'static str, fn() -> Option<String>)> {
+    MISTAKES.iter().flat_map(|(_, all)| *all).filter_map(|mistake| match mistake.wrong {
+        Wrong::Runs(run) => Some((mistake.name, run)),
+        Wrong::DoesNotCompile { .. } => None,
+    })
+}

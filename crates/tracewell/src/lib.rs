@@ -36,6 +36,7 @@ mod outcome;
 pub mod pipeline;
 pub mod primitive;
 pub mod random;
+pub mod repro;
 mod staging;
 mod static_arg;
 mod transform;
@@ -74,7 +75,9 @@ pub use windows::{
 
 /// Watching what happens: events of every call, user function and primitive.
 pub mod observe {
-    pub use tracewell_trace::{Api, Event, EventLog, Observer, Tracer, Value, is_observed, observing};
+    pub use tracewell_trace::{
+        Api, Called, Event, EventLog, Form, Observer, Tracer, Value, is_observed, observing,
+    };
 }
 
 /// What most programs need: `use tracewell::prelude::*`.
@@ -85,6 +88,7 @@ pub mod prelude {
     };
     pub use crate::dtypes::*;
     pub use crate::random;
+    pub use crate::repro;
     pub use crate::tree;
     pub use crate::{
         CacheMiss, Cancel, Complex, Complex32, Complex64, Conv, DType, Error, Jit, Layout, Lowered, Outcome,

@@ -40,6 +40,11 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/tracewell/src/array/", "the methods of `Array` are made of them"),
     ("crates/tracewell/src/control/", "branches and loops of the face are these primitives"),
     ("crates/tracewell/src/effects/", "a Rust function that a graph calls is a `callback`"),
+    ("crates/tracewell/src/checks/values.rs", "what is inside of a `call` is looked at one by one"),
+    (
+        "crates/tracewell/src/repro/stand_in.rs",
+        "a user's primitive is stood in for by a `call`, a `callback` by another",
+    ),
     ("crates/tracewell/src/random/", "random numbers are made of them"),
     ("crates/tracewell/src/transform/", "jacobians and the like put arrays together"),
     ("crates/tracewell/src/windows/", "convolutions and windows of the face are these primitives"),

@@ -7,7 +7,7 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::Convert;
 use tracewell_trace::{Error, ErrorKind, Value, ask, complete, raise};
 
-use super::{Array, apply, or_raise};
+use super::{Array, apply, found_by, or_raise};
 
 impl Array {
     /// The elements in row-major order, without a copy. An error for another element type, and for arrays
@@ -52,7 +52,17 @@ impl Array {
         or_raise(self.try_item(&location), &location)
     }
 
+    /// The element, where that is asked again by a repro.
+    pub(crate) fn item_again(&self, element: DType, location: &Location) -> Result<(), Error> {
+        tracewell_array::with_element!(element, T => self.try_item::<T>(location).map(|_| ()))
+    }
+
     fn try_item<T: Element>(&self, location: &Location) -> Result<T, Error> {
+        let failed = |error| found_by(error, "item", &[self], &[&T::DTYPE]);
+        self.item_or_error(location).map_err(failed)
+    }
+
+    fn item_or_error<T: Element>(&self, location: &Location) -> Result<T, Error> {
         if self.len() != 1 {
             let message = format!("`item()` takes an array of one element, found {}", self.ty());
             let help = "reduce it first, as in `.sum()`, or use `to_vec` for all elements";

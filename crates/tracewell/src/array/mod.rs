@@ -30,12 +30,13 @@ pub use scalar::Scalar;
 pub use sort::sort_together;
 pub use take::{one_hot, segment_sum};
 
-pub(crate) use operators::{binary, common_dtype, fit};
-pub(crate) use reduce::axis_of;
+pub(crate) use indexing::{cut_of, plan};
+pub(crate) use operators::{binary, common_dtype, fit, unify};
+pub(crate) use reduce::{axes_of, axis_of};
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};
-use tracewell_trace::{Error, Value, bind, is_idle, raise};
+use tracewell_trace::{Cause, Error, Value, bind, is_idle, raise};
 
 /// An array. Cheap to clone, `Send + Sync`.
 ///
@@ -145,6 +146,21 @@ pub(crate) fn bind_here(
 ) -> Result<tracewell_trace::Values, Error> {
     crate::executor::install();
     bind(prim, operands, location)
+}
+
+/// An error that a function of the face found before it came to a primitive, with what it was given: a repro checks the
+/// same again (`repro/calls.rs`).
+pub(crate) fn found_by(
+    error: Error,
+    name: &'static str,
+    operands: &[&Array],
+    arguments: &[&dyn ToString],
+) -> Error {
+    error.caused_by(|| Cause::Call {
+        name,
+        operands: operands.iter().map(|array| array.value().clone()).collect(),
+        arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
+    })
 }
 
 /// The result, or the error raised at this line.

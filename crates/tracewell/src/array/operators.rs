@@ -6,7 +6,7 @@ use tracewell_array::{Complex32, Complex64, DType, Shape, promote};
 use tracewell_graph::prim::{self, Broadcast, Compare, Convert, Prim};
 use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_kernel::Comparison;
-use tracewell_trace::{Error, ErrorKind, Value, captures_numbers};
+use tracewell_trace::{Cause, Error, ErrorKind, Value, captures_numbers};
 
 use super::{Array, Scalar, apply, bind_here, or_raise};
 
@@ -28,14 +28,28 @@ pub(crate) fn unify<const N: usize>(
     operands: [Value; N],
     location: &Location,
 ) -> Result<[Value; N], Error> {
+    let cause = |error: Error| {
+        error.caused_by(|| Cause::Call {
+            name: "unify",
+            operands: operands.to_vec(),
+            arguments: vec![verb.to_string()],
+        })
+    };
     let types = operands.each_ref().map(Value::ty);
     let (dtype, weak) = common_dtype(&types);
-    let shape = common_shape(verb, &types)?;
-    let mut unified = operands;
-    for operand in &mut unified {
-        *operand = fit(operand, dtype, weak, &shape, location)?;
+    let shape = common_shape(verb, &types).map_err(cause)?;
+    let mut failed = None;
+    let unified = operands.each_ref().map(|operand| match fit(operand, dtype, weak, &shape, location) {
+        Ok(value) => value,
+        Err(error) => {
+            failed.get_or_insert(error);
+            operand.clone()
+        }
+    });
+    match failed {
+        Some(error) => Err(cause(error)),
+        None => Ok(unified),
     }
-    Ok(unified)
 }
 
 /// The element type of several after promotion, and whether it is weak.

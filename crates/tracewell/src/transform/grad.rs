@@ -82,7 +82,7 @@ where
     move |x| {
         enter::<R, (X::Owned, A)>(
             &function,
-            || describe(x, "x"),
+            || describe(x, "x").option("aux", "true"),
             || {
                 let ((_, aux), gradient) = differentiate(&function, &f, x)?;
                 Ok((gradient, aux))
@@ -103,7 +103,8 @@ where
 {
     let function = Function::of::<F>(Api::ValueAndGrad, Location::caller());
     move |x| {
-        enter::<R, ((Array, A), X::Owned)>(&function, || describe(x, "x"), || differentiate(&function, &f, x))
+        let called = || describe(x, "x").option("aux", "true");
+        enter::<R, ((Array, A), X::Owned)>(&function, called, || differentiate(&function, &f, x))
     }
 }
 

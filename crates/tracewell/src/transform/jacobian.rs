@@ -12,7 +12,7 @@ use super::jvp::jvp_from;
 use super::vjp::{linearize_from, vjp_from};
 use super::vmap::vmap_from;
 use crate::array::{Array, apply};
-use crate::staging::Function;
+use crate::staging::{Function, and, composed, describe};
 use crate::tree::Tree;
 
 /// The basis vectors of arrays like `x`, along a leading axis.
@@ -53,7 +53,7 @@ fn joined(derivative: &Array, y: &Array, x: &Array, location: &Location) -> Arra
 #[track_caller]
 pub fn jacfwd<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     let function = Function::of::<F>(Api::Jacfwd, Location::caller());
-    move |x| forward(&function, &f, x)
+    move |x| composed(&function, || describe(x, "x"), || forward(&function, &f, x))
 }
 
 fn forward(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array {
@@ -71,13 +71,15 @@ fn forward(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array
 #[track_caller]
 pub fn jacrev<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     let function = Function::of::<F>(Api::Jacrev, Location::caller());
-    move |x| {
-        let location = &function.location;
-        let (y, pull) = vjp_from(function.clone(), &f, x);
-        must_be_real(&function, "of", &y);
-        let rows = vmap_from(function.within(Api::Vmap), |ct: &Array| pull(ct))(&basis(&y, location));
-        joined(&rows, &y, x, location)
-    }
+    move |x| composed(&function, || describe(x, "x"), || reverse(&function, &f, x))
+}
+
+fn reverse(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array {
+    let location = &function.location;
+    let (y, pull) = vjp_from(function.clone(), f, x);
+    must_be_real(function, "of", &y);
+    let rows = vmap_from(function.within(Api::Vmap), |ct: &Array| pull(ct))(&basis(&y, location));
+    joined(&rows, &y, x, location)
 }
 
 /// The matrix of second derivatives of a function with one float result.
@@ -91,12 +93,16 @@ pub fn jacrev<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
 #[track_caller]
 pub fn hessian<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     let function = Function::of::<F>(Api::Hessian, Location::caller());
-    move |x| forward(&function, grad_from(function.clone(), &f), x)
+    move |x| {
+        let inside = || forward(&function.inner(), grad_from(function.clone(), &f), x);
+        composed(&function, || describe(x, "x"), inside)
+    }
 }
 
 /// The second derivative of a function with one float result times a vector, without the matrix.
 #[track_caller]
 pub fn hvp<X: Tree, F: Fn(&X) -> Array>(f: F, x: &X, v: &X) -> X {
     let function = Function::of::<F>(Api::Hvp, Location::caller());
-    jvp_from(function.clone(), grad_from(function, &f), x, v).1
+    let inside = || jvp_from(function.inner(), grad_from(function.clone(), &f), x, v).1;
+    composed(&function, || and(describe(x, "x"), v, "v"), inside)
 }

@@ -36,7 +36,7 @@ pub(super) fn stage_rule<R: Outcome, Q: Outcome>(
 
 /// A rule as the API was given it.
 pub(super) fn rule_of<D>(function: &Function) -> Function {
-    Function::of::<D>(Api::Rule, function.location.clone())
+    Function::of::<D>(Api::Rule, function.location.clone()).as_a("rule")
 }
 
 /// The arguments of a rule: of the types of these arrays, which are not known.

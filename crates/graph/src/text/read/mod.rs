@@ -12,7 +12,7 @@ use tracewell_array::{DType, Literal, Shape, Tensor};
 
 use super::error::ReadError;
 use super::lex::{Lexer, Token, unquote};
-use crate::graph::Graph;
+use crate::graph::{Atom, Graph};
 use crate::params::ParamValue;
 use crate::prim::Prim;
 use crate::ty::ArrayType;
@@ -44,6 +44,19 @@ pub fn read(text: &str, resolve: &dyn Resolve) -> Result<Graph, ReadError> {
     let graph = reader.graph(1)?;
     reader.end()?;
     Ok(graph)
+}
+
+/// Reads one primitive with its parameters, as [`write_prim`](super::write_prim) wrote it.
+pub fn read_prim(text: &str, resolve: &dyn Resolve) -> Result<Prim, ReadError> {
+    let mut reader = Reader::new(text, resolve, true);
+    let prim = reader.prim(1)?;
+    reader.end()?;
+    Ok(prim)
+}
+
+/// Reads one primitive with its operands, of which variables are numbers: `add %0, 2.0:f32[2]`.
+pub fn read_applied(text: &str, resolve: &dyn Resolve) -> Result<(Prim, Vec<Atom>), ReadError> {
+    Reader::new(text, resolve, true).applied()
 }
 
 /// Reads all graphs of a text, one after the other, and checks them.
