@@ -87,9 +87,11 @@ fn a_branch_on_a_value_and_a_returned_function() {
               known mul f32[], f32[] -> f32[] at events.rs:78
             vjp = f32[]
             vjp returns a function
-            mul f32[], f32[] -> f32[] at events.rs:78
-            mul f32[], f32[] -> f32[] at events.rs:78
-            add f32[], f32[] -> f32[] at events.rs:78
+            a returned function pullback(f32[]) at events.rs:78
+              mul f32[], f32[] -> f32[] at events.rs:78
+              mul f32[], f32[] -> f32[] at events.rs:78
+              add f32[], f32[] -> f32[] at events.rs:78
+            a returned function = f32[]
         "#]],
     );
 }

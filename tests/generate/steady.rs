@@ -4,15 +4,19 @@
 //! moved by a few units in its last place. An equation is kept only if value and shadows stay close. So graphs
 //! may be full of comparisons, roundings and quotients, and still two correct ways to run them agree.
 
-use tracewell_array::{Literal, Tensor};
+use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 
 use super::agree::{difference, tolerance};
 use super::rng::Rng;
+use super::rounding::{is_exact, is_sum, shake, sizes};
 use super::turns::{Runs, element, run, stacked};
 
 /// How much closer shadows must be than results have to be: they are few samples of many possible roundings.
 const MARGIN: f64 = 16.0;
+
+/// How far rounding is taken to go, in units of the last place.
+const FEW_UNITS: f64 = 4.0;
 
 /// With so many shadows, two numbers that are equal by chance hardly stay in order in all of them.
 const SHADOWS: usize = 8;
@@ -98,12 +102,20 @@ pub(super) fn apply(
     if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
         return None;
     }
-    let moved = match lowering {
-        // What happens inside is rounded too.
-        Ok(Lowering::Graph(inner)) => return apply_graph(rng, &inner, operands, extreme),
-        Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => true,
-        _ => false,
-    };
+    let lowering = lowering.ok()?;
+    // What happens inside is rounded too.
+    if let Lowering::Graph(inner) = &lowering {
+        return apply_graph(rng, inner, operands, extreme);
+    }
+    if is_sum(&lowering) && operands.iter().any(|known| any(&known.tensor, is_subnormal)) {
+        // Products take subnormal numbers for zeros, and what is infinite times that is another thing.
+        let is_infinite = |x: Literal| x.dtype().is_float() && x.as_f64().is_infinite();
+        if operands.iter().any(|known| any(&known.tensor, is_infinite)) {
+            return None;
+        }
+    }
+    let originals: Vec<Tensor> = operands.iter().map(|known| known.tensor.clone()).collect();
+    let sizes = sizes(prim, &lowering, &originals, &tensors);
     let coarsest = operands.iter().map(|known| known.tolerance).fold(0.0, f64::max);
     let exact = |tensor: Tensor| {
         let tolerance = coarsest.max(tolerance(tensor.dtype()));
@@ -111,8 +123,12 @@ pub(super) fn apply(
     };
     let mut all: Vec<Known> = tensors.into_iter().map(exact).collect();
     for i in 0..SHADOWS {
-        for (known, shadow) in all.iter_mut().zip(eval(&|known| &known.shadows[i])?) {
-            let shadow = if moved { shadow } else { shake(rng, &shadow) };
+        for ((known, size), shadow) in all.iter_mut().zip(&sizes).zip(eval(&|known| &known.shadows[i])?) {
+            let shadow = match &lowering {
+                exact if is_exact(exact) => shadow,
+                sum if is_sum(sum) => shake(&shadow, size, FEW_UNITS, rng),
+                _ => nudge(rng, &shadow),
+            };
             if difference(&shadow, &known.tensor, known.tolerance / MARGIN).is_some() {
                 return None;
             }
@@ -143,6 +159,9 @@ fn apply_graph(rng: &mut Rng, graph: &Graph, inputs: &[&Known], extreme: bool) -
 /// Whether most elements are ordinary numbers. A graph in which everything is NaN tests nothing, and near the
 /// largest float a different order of summation overflows.
 fn tame(tensor: &Tensor, extreme: bool) -> bool {
+    if tensor.dtype().is_complex() {
+        return tensor.literals().all(|x| x.as_complex().norm() <= 1e6);
+    }
     if !tensor.dtype().is_float() {
         return true;
     }
@@ -152,20 +171,29 @@ fn tame(tensor: &Tensor, extreme: bool) -> bool {
     !huge && (extreme || strange * 10 <= tensor.len())
 }
 
+fn any(tensor: &Tensor, holds: impl Fn(Literal) -> bool) -> bool {
+    tensor.literals().any(holds)
+}
+
+fn is_subnormal(x: Literal) -> bool {
+    let least = if x.dtype() == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    x.dtype().is_float() && x.as_f64() != 0.0 && x.as_f64().abs() < least
+}
+
 /// Moves each float up or down by a few units in its last place.
-fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
+fn nudge(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     let dtype = tensor.dtype();
     if !dtype.is_float() {
-        return tensor.clone();
+        return shake(tensor, tensor, FEW_UNITS, rng);
     }
-    let few_units = if dtype.size() == 4 { 4.0 * f64::from(f32::EPSILON) } else { 4.0 * f64::EPSILON };
+    let unit = if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
     let mut moved = |x: Literal| {
         // The sign of a NaN is the machine's, and that of a zero may depend on the order of steps.
         if x.as_f64().is_nan() || x.as_f64() == 0.0 {
             return Literal::from_f64(dtype, x.as_f64().copysign([-1.0, 1.0][rng.below(2)]));
         }
         let step = [-1.0, -0.5, 0.5, 1.0][rng.below(4)];
-        Literal::from_f64(dtype, x.as_f64() * (1.0 + step * few_units))
+        Literal::from_f64(dtype, x.as_f64() * (1.0 + step * FEW_UNITS * unit))
     };
     let literals: Vec<Literal> = tensor.literals().map(&mut moved).collect();
     Tensor::from_literals(dtype, tensor.shape().clone(), &literals).expect("as many as before")

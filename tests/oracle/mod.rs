@@ -3,6 +3,7 @@
 //! A composition is a function of one array. It stands here and in a script, which stores what JAX makes of it.
 
 mod calculus;
+mod complex;
 mod densities;
 mod derivatives_page;
 mod draws;

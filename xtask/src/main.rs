@@ -16,6 +16,7 @@ mod laws;
 mod lowering;
 mod mutate;
 mod new_primitive;
+mod repro_yield;
 mod tidy;
 mod workspace;
 
@@ -50,6 +51,7 @@ const VERBS: &[&Verb] = &[
     &exhaustive::VERB,
     &mutate::VERB,
     &fuzz::VERB,
+    &repro_yield::VERB,
     &bench::VERB,
 ];
 

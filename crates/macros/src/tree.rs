@@ -109,8 +109,9 @@ fn structure(shape: &Shape) -> TokenStream {
 }
 
 fn describe(shape: &Shape) -> TokenStream {
-    let Shape { private, .. } = shape;
-    match_self(shape, |(_, variant)| {
+    let Shape { private, ident, .. } = shape;
+    let type_name = syn::ext::IdentExt::unraw(ident).to_string();
+    let variants = match_self(shape, |(_, variant)| {
         let fields = variant.fields.iter().map(|field| {
             let name = field.name();
             let Field { ty, binding, .. } = field;
@@ -122,13 +123,15 @@ fn describe(shape: &Shape) -> TokenStream {
         });
         let fields = quote!(#(#fields)*);
         match &variant.name {
-            Some(name) if !fields.is_empty() => {
+            Some(name) => {
                 let name = syn::ext::IdentExt::unraw(name).to_string();
-                quote!(__path.variant(#name, |__path| { #fields });)
+                let path = if fields.is_empty() { quote!(_) } else { quote!(__path) };
+                quote!(__path.variant(#name, |#path| { #fields });)
             }
-            _ => fields,
+            None => fields,
         }
-    })
+    });
+    quote!(__path.record(#type_name); #variants)
 }
 
 fn trees(variant: &Variant) -> impl Iterator<Item = &Field> {
@@ -225,6 +228,7 @@ mod tests {
                     __path: &mut ::tracewell::__private::Path,
                     __leaf: &mut dyn ::core::ops::FnMut(&::tracewell::__private::Path)
                 ) {
+                    __path.record("Node");
                     match self {
                         Self::Leaf { 0: __field0 } => {
                             __path.variant("Leaf", |__path| {
@@ -243,7 +247,9 @@ mod tests {
                                 });
                             });
                         }
-                        Self::Empty {} => {}
+                        Self::Empty {} => {
+                            __path.variant("Empty", |_| {});
+                        }
                     }
                 }
             }

@@ -3,6 +3,9 @@
 //! Invariant: every iteration of the outermost `each` runs exactly once, whatever the number of threads.
 #![allow(unsafe_code, reason = "machine code works on addresses")]
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use smallvec::SmallVec;
 use tracewell_codegen::Entry;
 use tracewell_kernel::LibraryCall;
@@ -67,19 +70,31 @@ impl Launch {
             }
             return running.part(0, self.extent);
         }
-        let mut outcomes: SmallVec<[Result<(), RunError>; 8]> = (0..self.parts).map(|_| Ok(())).collect();
+        let ranges: SmallVec<[(i64, i64); 8]> = split::ranges(self.extent, self.parts).collect();
+        let next = AtomicUsize::new(0);
+        // The first part that failed, whoever was there first.
+        let failed: Mutex<Option<(usize, RunError)>> = Mutex::new(None);
+        // Each thread takes the next part until there is none.
+        let work = || {
+            loop {
+                let part = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&(start, end)) = ranges.get(part) else { return };
+                if let Err(error) = running.part(start, end) {
+                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                    if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
+                        *failed = Some((part, error));
+                    }
+                }
+            }
+        };
         pool::scope(|scope| {
-            let running = &running;
-            let mut parts = outcomes.iter_mut().zip(split::ranges(self.extent, self.parts));
-            let first = parts.next();
-            for (outcome, (start, end)) in parts {
-                scope.spawn(move |_| *outcome = running.part(start, end));
+            for _ in 1..pool::threads().min(self.parts) {
+                scope.spawn(|_| work());
             }
-            if let Some((outcome, (start, end))) = first {
-                *outcome = running.part(start, end);
-            }
+            work();
         });
-        outcomes.into_iter().collect()
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.map_or(Ok(()), |(_, error)| Err(error))
     }
 }
 

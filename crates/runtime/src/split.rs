@@ -7,6 +7,10 @@
 const WORTH: u64 = 20_000;
 /// No part is estimated to take less than this.
 const PART: u64 = 10_000;
+/// Beyond this estimate there are several parts for each thread, so that one that is held up leaves them to others.
+const LONG: u64 = 400_000;
+/// That many.
+const SEVERAL: u64 = 4;
 /// Where a part may start: whole vectors, and whole cache lines of every dtype.
 const ALIGN: i64 = 64;
 
@@ -15,7 +19,8 @@ pub(crate) fn parts(nanoseconds: u64, extent: i64, threads: usize) -> usize {
     if nanoseconds < WORTH || threads == 1 {
         return 1;
     }
-    let useful = (nanoseconds / PART).min(threads as u64) as usize;
+    let several = if nanoseconds >= LONG { SEVERAL } else { 1 };
+    let useful = (nanoseconds / PART).min(threads as u64 * several) as usize;
     useful.min(usize::try_from(extent).unwrap_or(1)).max(1)
 }
 
@@ -52,7 +57,8 @@ mod tests {
     fn small_launches_stay_whole() {
         assert_eq!(parts(WORTH - 1, 1 << 20, 8), 1);
         assert_eq!(parts(WORTH, 1 << 20, 8), 2);
-        assert_eq!(parts(1 << 40, 1 << 20, 8), 8);
+        assert_eq!(parts(LONG - 1, 1 << 20, 8), 8);
+        assert_eq!(parts(1 << 40, 1 << 20, 8), 32);
         assert_eq!(parts(1 << 40, 3, 8), 3);
         assert_eq!(parts(1 << 40, 1 << 20, 1), 1);
         assert_eq!(parts(1 << 40, 0, 8), 1);

@@ -45,6 +45,10 @@ pub enum Api {
     Expand,
     /// A function given to `callback`, while it runs.
     Callback,
+    /// A function that an API returned: a pullback, a pushforward.
+    Returned,
+    /// A recorded program that is run again.
+    Replay,
     /// `cond(pred, f, g)`.
     Cond,
     /// `switch(i, branches)`.
@@ -64,6 +68,46 @@ pub enum Api {
 }
 
 impl Api {
+    /// All of them.
+    pub const ALL: &'static [Api] = &[
+        Api::Jit,
+        Api::Trace,
+        Api::Lower,
+        Api::Grad,
+        Api::ValueAndGrad,
+        Api::Jvp,
+        Api::Vjp,
+        Api::Linearize,
+        Api::Jacfwd,
+        Api::Jacrev,
+        Api::Hessian,
+        Api::Hvp,
+        Api::Vmap,
+        Api::Checkpoint,
+        Api::CustomJvp,
+        Api::CustomVjp,
+        Api::Rule,
+        Api::SavedResiduals,
+        Api::EvalShape,
+        Api::Expand,
+        Api::Callback,
+        Api::Returned,
+        Api::Replay,
+        Api::Cond,
+        Api::Switch,
+        Api::WhileLoop,
+        Api::ForiLoop,
+        Api::Scan,
+        Api::Map,
+        Api::AssociativeScan,
+        Api::MapReduce,
+    ];
+
+    /// By its name.
+    pub fn parse(name: &str) -> Option<Api> {
+        Api::ALL.iter().copied().find(|api| api.name() == name)
+    }
+
     /// Its name as a user writes it.
     pub fn name(self) -> &'static str {
         match self {
@@ -88,6 +132,8 @@ impl Api {
             Api::EvalShape => "eval_shape",
             Api::Expand => "expand",
             Api::Callback => "callback",
+            Api::Returned => "a returned function",
+            Api::Replay => "a repro",
             Api::Cond => "cond",
             Api::Switch => "switch",
             Api::WhileLoop => "while_loop",
@@ -106,7 +152,7 @@ impl Api {
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
-            Api::Rule | Api::EvalShape | Api::Callback => false,
+            Api::Rule | Api::EvalShape | Api::Callback | Api::Returned | Api::Replay => false,
             Api::Cond | Api::Switch | Api::WhileLoop | Api::ForiLoop => false,
             Api::Scan | Api::Map | Api::AssociativeScan | Api::MapReduce => false,
         }

@@ -6,7 +6,7 @@ use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Location, Var};
 
 use crate::api::Api;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Cause, Error, ErrorKind};
 use crate::frame::{Frame, current};
 use crate::leak::leaked;
 use crate::observe::{Event, notify};
@@ -17,16 +17,18 @@ pub fn ask(value: &Value, what: &str, location: &Location) -> Result<Tensor, Err
     let Value::Traced(tracer) = value else {
         return value.known().ok_or_else(|| Error::bug("an untraced value has no data"));
     };
+    let asked =
+        |error: Error| error.caused_by(|| Cause::Ask { value: value.clone(), what: what.to_string() });
     if tracer.frame().is_closed() && tracer.value().is_none() {
         notify(&Event::Leak { tracer });
-        return Err(leaked(tracer));
+        return Err(asked(leaked(tracer)));
     }
-    let Some(data) = tracer.value() else { return Err(abstract_value(tracer, what)) };
+    let Some(data) = tracer.value() else { return Err(asked(abstract_value(tracer, what))) };
     // Every frame being recorded now may go another way for another value, so none may be cached.
     if let Some(inner) = current() {
         inner.set_asked_through();
     }
-    notify(&Event::AskValue { tracer, location });
+    notify(&Event::AskValue { tracer, what, location });
     Ok(data.clone())
 }
 

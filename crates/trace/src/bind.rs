@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Location, Prim, TypeError};
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{Cause, Error, ErrorKind};
 use crate::executor::executor;
 use crate::frame::{Frame, current};
 use crate::leak::leaked;
@@ -30,7 +30,7 @@ pub fn bind_known(
     location: &Location,
 ) -> Result<Values, Error> {
     let is_known = known.is_some();
-    record_or_run(prim, operands, known, is_known, location)
+    record_or_run(prim, operands, known, is_known, location).map_err(|error| attempted(error, prim, operands))
 }
 
 /// Applies a primitive; where it would be evaluated as it is recorded, `finer` is run in its place.
@@ -48,14 +48,32 @@ pub fn bind_finer(
     let (Some(frame), Some(known)) = (frame.filter(|frame| frame.evaluates()), known) else {
         return bind(prim, operands, location);
     };
+    run_finer(prim, finer, operands, &known, &frame, location)
+        .map_err(|error| attempted(error, prim, operands))
+}
+
+fn run_finer(
+    prim: &Prim,
+    finer: Prim,
+    operands: &[Value],
+    known: &[Value],
+    frame: &Frame,
+    location: &Location,
+) -> Result<Values, Error> {
     let types: SmallVec<[ArrayType; 3]> = operands.iter().map(Value::ty).collect();
     let count = prim.rules().type_rule(&types)?.len();
-    let all = executor()?.execute(&finer, &known, &finer.rules().type_rule(&types)?)?;
+    let all = executor()?.execute(&finer, known, &finer.rules().type_rule(&types)?)?;
     let results = record_or_run(prim, operands, Some(all[..count].to_vec()), false, location)?;
     if let Some(tracer) = results.first().and_then(Value::tracer) {
         frame.remember(Finer { var: tracer.var(), prim: finer, values: all });
     }
     Ok(results)
+}
+
+/// The error with the primitive that failed.
+#[cold]
+fn attempted(error: Error, prim: &Prim, operands: &[Value]) -> Error {
+    error.caused_by(|| Cause::Bind { prim: prim.clone(), operands: operands.to_vec() })
 }
 
 /// Records the primitive or runs it; `is_known` is what observers are told.

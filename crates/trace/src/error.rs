@@ -3,9 +3,10 @@
 
 use std::fmt;
 
-use tracewell_graph::Location;
+use tracewell_graph::{Location, Prim};
 
 use crate::api::Api;
+use crate::value::Value;
 
 /// What kind of mistake it is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,6 +44,32 @@ pub enum ErrorKind {
     Io,
 }
 
+impl ErrorKind {
+    /// All of them.
+    pub const ALL: &'static [ErrorKind] = &[
+        ErrorKind::Type,
+        ErrorKind::Index,
+        ErrorKind::AbstractValue,
+        ErrorKind::LeakedTracer,
+        ErrorKind::Impure,
+        ErrorKind::KeyReused,
+        ErrorKind::Structure,
+        ErrorKind::NotDifferentiable,
+        ErrorKind::Recursion,
+        ErrorKind::Conversion,
+        ErrorKind::Library,
+        ErrorKind::Check,
+        ErrorKind::Stopped,
+        ErrorKind::Bug,
+        ErrorKind::Io,
+    ];
+
+    /// By its name in programs, such as `Type`.
+    pub fn parse(name: &str) -> Option<ErrorKind> {
+        ErrorKind::ALL.iter().copied().find(|kind| format!("{kind:?}") == name)
+    }
+}
+
 /// A failure. Cheap to move; its text is complete.
 #[derive(Clone)]
 pub struct Error(Box<Parts>);
@@ -58,6 +85,38 @@ struct Parts {
     raised: bool,
     /// Whether what failed was running, not being traced.
     running: bool,
+    /// What was being done, until it is raised.
+    cause: Option<Cause>,
+    /// Where the repro is.
+    repro: Option<String>,
+}
+
+/// What failed, where that is one operation: what a repro does again.
+#[derive(Clone, Debug)]
+pub enum Cause {
+    /// A primitive was applied.
+    Bind {
+        /// Which one.
+        prim: Prim,
+        /// To what.
+        operands: Vec<Value>,
+    },
+    /// A value was asked for.
+    Ask {
+        /// Whose.
+        value: Value,
+        /// By what, such as `item()`.
+        what: String,
+    },
+    /// A function of the face, which failed before it came to a primitive.
+    Call {
+        /// Its name.
+        name: &'static str,
+        /// Its arrays.
+        operands: Vec<Value>,
+        /// Its other arguments, as the program writes them.
+        arguments: Vec<String>,
+    },
 }
 
 /// One step of the way to an error.
@@ -83,6 +142,8 @@ impl Error {
             help: Vec::new(),
             raised: false,
             running: false,
+            cause: None,
+            repro: None,
         }))
     }
 
@@ -114,6 +175,36 @@ impl Error {
     pub fn while_running(mut self) -> Error {
         self.0.running = true;
         self
+    }
+
+    /// Says what failed, unless that is known already.
+    pub fn caused_by(mut self, cause: impl FnOnce() -> Cause) -> Error {
+        if !self.0.raised {
+            self.0.cause.get_or_insert_with(cause);
+        }
+        self
+    }
+
+    /// What failed, where that is one operation; known until it is raised.
+    pub fn cause(&self) -> Option<&Cause> {
+        self.0.cause.as_ref()
+    }
+
+    /// Says where its repro is, and forgets what failed: an error must not keep arrays alive.
+    pub(crate) fn witnessed(mut self, repro: Option<String>) -> Error {
+        self.0.cause = None;
+        self.0.repro = repro;
+        self
+    }
+
+    /// Whether it failed while it was running, not while it was traced.
+    pub fn is_running(&self) -> bool {
+        self.0.running || self.0.context.first().is_some_and(|c| c.api == Api::Callback)
+    }
+
+    /// The folder of its repro, where one was written.
+    pub fn repro(&self) -> Option<&str> {
+        self.0.repro.as_deref()
     }
 
     /// Sets the way to it, innermost first. From now on it counts as raised.
@@ -155,8 +246,7 @@ impl fmt::Display for Error {
         if let Some(location) = &self.0.location {
             write!(f, "\n  --> {location}")?;
         }
-        let running = self.0.running || self.0.context.first().is_some_and(|c| c.api == Api::Callback);
-        let doing = if running { "while running" } else { "while tracing" };
+        let doing = if self.is_running() { "while running" } else { "while tracing" };
         let lead = if self.0.location.is_some() { ", " } else { "\n  --> " };
         let lead = format!("{lead}{doing}");
         let mut last = self.0.location.as_ref();
@@ -180,6 +270,9 @@ impl fmt::Display for Error {
         let notes = self.0.notes.iter().map(|text| ("note", text));
         for (kind, text) in notes.chain(self.0.help.iter().map(|text| ("help", text))) {
             write!(f, "\n  {kind}: {}", text.replace('\n', "\n        "))?;
+        }
+        if let Some(folder) = &self.0.repro {
+            write!(f, "\n  repro: {folder}")?;
         }
         Ok(())
     }

@@ -26,14 +26,14 @@ impl EventLog {
     }
 }
 
-fn types(values: &[Value]) -> String {
+fn types<'v>(values: impl IntoIterator<Item = &'v Value>) -> String {
     let one = |value: &Value| match value {
         Value::Traced(tracer) if tracer.value().is_some() => format!("concrete {}", value.ty()),
         Value::Traced(_) => format!("traced {}", value.ty()),
         Value::Known(..) => value.ty().to_string(),
         Value::Splat(splat) => format!("{}:{}", splat.literal, splat.ty()),
     };
-    values.iter().map(one).collect::<Vec<_>>().join(", ")
+    values.into_iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Only the file's name: where a checkout lies is of no interest.
@@ -50,34 +50,40 @@ impl Observer for EventLog {
             *depth = depth.saturating_sub(1);
         }
         let line = match event {
-            Event::ApiEnter { api, function, arguments, location, .. } => format!(
+            // Of no interest to people: the functions and APIs tell more.
+            Event::Parameter { .. } | Event::Option { .. } => return,
+            Event::ApiEnter { api, function, called, location } => format!(
                 "{} {}({}) at {}",
                 api.name(),
                 function.unwrap_or("closure"),
-                types(arguments),
+                types(called.values()),
                 place(location)
             ),
-            Event::ApiExit { api, results: Ok(results) } => format!("{} = {}", api.name(), types(results)),
-            Event::ApiExit { api, results: Err(error) } => {
+            Event::ApiExit { api, results: Ok(results) } => {
+                format!("{} = {}", api.name(), types(results.leaves()))
+            }
+            Event::ApiExit { api, results: Err(Some(error)) } => {
                 format!("{} failed: {}", api.name(), error.message())
             }
+            Event::ApiExit { api, results: Err(None) } => format!("{} failed", api.name()),
             Event::FunctionEnter { function, arguments, .. } => {
-                format!("enter {}({})", function.unwrap_or("closure"), types(arguments))
+                format!("enter {}({})", function.unwrap_or("closure"), types(*arguments))
             }
-            Event::FunctionExit { results: Some(results) } => format!("return {}", types(results)),
+            Event::FunctionExit { results: Some(results) } => format!("return {}", types(results.leaves())),
             Event::FunctionExit { results: None } => "fail".to_string(),
             Event::Bind { prim, operands, results, known, location } => format!(
                 "{}{} {} -> {} at {}",
                 if *known { "known " } else { "" },
                 prim.name(),
-                types(operands),
-                types(results),
+                types(*operands),
+                types(*results),
                 place(location)
             ),
-            Event::AskValue { tracer, location } => format!("ask {} at {}", tracer.ty(), place(location)),
+            Event::AskValue { tracer, location, .. } => format!("ask {} at {}", tracer.ty(), place(location)),
             Event::Raise { error } => format!("raise {:?}: {}", error.kind(), error.message()),
+            Event::Panic { text } => format!("panic: {}", text.unwrap_or("not text")),
             Event::Leak { tracer } => format!("leak {}", tracer.ty()),
-            Event::ReturnedFunction { api } => format!("{} returns a function", api.name()),
+            Event::ReturnedFunction { api, .. } => format!("{} returns a function", api.name()),
             Event::CacheHit { function, location } => format!("cache hit {function} at {}", place(location)),
         };
         let indent = *depth * 2;

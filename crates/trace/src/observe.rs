@@ -9,6 +9,7 @@ use tracewell_graph::{Location, Prim};
 
 use crate::api::Api;
 use crate::error::Error;
+use crate::form::Form;
 use crate::value::{Tracer, Value};
 
 /// Something that happened.
@@ -20,10 +21,8 @@ pub enum Event<'a> {
         api: Api,
         /// The user's function, where its name is known.
         function: Option<&'a str>,
-        /// Its arguments, flattened.
-        arguments: &'a [Value],
-        /// Names of the arguments.
-        names: &'a [String],
+        /// What it was called on.
+        called: &'a Called,
         /// The line that called it.
         location: &'a Location,
     },
@@ -31,13 +30,17 @@ pub enum Event<'a> {
     ApiExit {
         /// Which one.
         api: Api,
-        /// Its results, flattened, or the failure that leaves it.
-        results: Result<&'a [Value], &'a Error>,
+        /// Its results, or the failure that leaves it; a failure that is not ours is not known.
+        results: Result<&'a Form<Value>, Option<&'a Error>>,
     },
-    /// A user's function starts on tracers.
+    /// A user's function starts, on tracers or, where nothing is traced, on arrays.
     FunctionEnter {
         /// Its name, where known.
         function: Option<&'a str>,
+        /// What it is for the API: a condition, a body; empty where it is the only one.
+        role: &'static str,
+        /// Whether it is one of ours, by which one API is made of others.
+        internal: bool,
         /// The tracers it is given.
         arguments: &'a [Value],
         /// Where it is defined, or where it was given to the API.
@@ -45,8 +48,22 @@ pub enum Event<'a> {
     },
     /// A user's function returned, or failed.
     FunctionExit {
-        /// What it returned, flattened; `None` if it failed.
-        results: Option<&'a [Value]>,
+        /// What it returned; `None` if it failed.
+        results: Option<&'a Form<Value>>,
+    },
+    /// A parameter of the function that has just started, in its tree.
+    Parameter {
+        /// Its name.
+        name: &'a str,
+        /// What it is; of a static argument, its text.
+        form: &'a Form<Value>,
+    },
+    /// Something that the API that is running was told, and that is only known now.
+    Option {
+        /// What it is.
+        name: &'static str,
+        /// As text.
+        value: &'a str,
     },
     /// A primitive was applied.
     Bind {
@@ -65,6 +82,8 @@ pub enum Event<'a> {
     AskValue {
         /// Whose value.
         tracer: &'a Tracer,
+        /// By what, such as `item()`.
+        what: &'a str,
         /// On which line.
         location: &'a Location,
     },
@@ -72,6 +91,11 @@ pub enum Event<'a> {
     Raise {
         /// Complete, with its place.
         error: &'a Error,
+    },
+    /// A panic that is not ours leaves a function.
+    Panic {
+        /// What it says, where that is text.
+        text: Option<&'a str>,
     },
     /// A tracer was found outside its trace.
     Leak {
@@ -82,6 +106,8 @@ pub enum Event<'a> {
     ReturnedFunction {
         /// Which API.
         api: Api,
+        /// The function, by a number of its own. It is called as [`Api::Returned`].
+        number: u64,
     },
     /// A call found its trace in the cache.
     CacheHit {
@@ -90,6 +116,28 @@ pub enum Event<'a> {
         /// The line that called it.
         location: &'a Location,
     },
+}
+
+/// What an API was called on: its arguments by the names of its parameters, and what else it was told.
+#[derive(Clone, Debug, Default)]
+pub struct Called {
+    /// Arrays, in their trees.
+    pub arguments: Vec<(&'static str, Form<Value>)>,
+    /// Anything else, as text: axes, lengths, policies.
+    pub options: Vec<(&'static str, String)>,
+}
+
+impl Called {
+    /// All its arrays, flattened.
+    pub fn values(&self) -> Vec<&Value> {
+        self.arguments.iter().flat_map(|(_, form)| form.leaves()).collect()
+    }
+
+    /// With something else that it was told.
+    pub fn option(mut self, name: &'static str, value: impl Into<String>) -> Called {
+        self.options.push((name, value.into()));
+        self
+    }
 }
 
 /// Sees what happens.
@@ -103,18 +151,29 @@ thread_local! {
     static COUNT: Cell<usize> = const { Cell::new(0) };
 }
 
+/// An observer is on this thread while this is alive.
+#[derive(Debug)]
+pub struct Observing(());
+
+impl Observing {
+    /// Adds an observer beside those already there.
+    pub fn start(observer: Arc<dyn Observer>) -> Observing {
+        OBSERVERS.with_borrow_mut(|all| all.push(observer));
+        COUNT.set(COUNT.get() + 1);
+        Observing(())
+    }
+}
+
+impl Drop for Observing {
+    fn drop(&mut self) {
+        OBSERVERS.with_borrow_mut(Vec::pop);
+        COUNT.set(COUNT.get() - 1);
+    }
+}
+
 /// Runs `f` with an observer on this thread, beside those already there.
 pub fn observing<R>(observer: Arc<dyn Observer>, f: impl FnOnce() -> R) -> R {
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            OBSERVERS.with_borrow_mut(Vec::pop);
-            COUNT.set(COUNT.get() - 1);
-        }
-    }
-    OBSERVERS.with_borrow_mut(|all| all.push(observer));
-    COUNT.set(COUNT.get() + 1);
-    let _leave = Leave;
+    let _observing = Observing::start(observer);
     f()
 }
 
@@ -128,8 +187,10 @@ pub fn notify(event: &Event<'_>) {
     if !is_observed() {
         return;
     }
-    let all = OBSERVERS.with_borrow(Clone::clone);
-    for observer in all {
-        observer.observe(event);
+    for at in 0..COUNT.get() {
+        let observer = OBSERVERS.with_borrow(|all| all.get(at).cloned());
+        if let Some(observer) = observer {
+            observer.observe(event);
+        }
     }
 }

@@ -4,8 +4,10 @@
 //! hands it on: as an `Err` where the user's function returns `Result`, by raising it again elsewhere.
 //! Observers see the error before anything is unwound, so that `panic = "abort"` loses nothing.
 
+use std::any::Any;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any, resume_unwind};
+use std::sync::OnceLock;
 
 use tracewell_graph::Location;
 
@@ -52,7 +54,13 @@ pub fn boundary<R>(
     drop(leave);
     result.map_err(|payload| match payload.downcast::<Raised>() {
         Ok(raised) => raised.0,
-        Err(other) => resume_unwind(other),
+        Err(other) => {
+            // That of a callback becomes an error, which is told of.
+            if api != Api::Callback {
+                panicked(&*other);
+            }
+            resume_unwind(other)
+        }
     })
 }
 
@@ -69,7 +77,34 @@ pub fn complete(error: Error, location: &Location) -> Error {
     }
     let error = error.at(user_line(location)).through(context());
     notify(&Event::Raise { error: &error });
-    error
+    let repro = WITNESS.get().and_then(|witness| witness.raised(&error));
+    error.witnessed(repro)
+}
+
+/// Sees every failure before anything is unwound, also where there is no observer.
+pub trait Witness: Send + Sync {
+    /// A failure of ours. Answers with the folder of its repro, if it wrote one.
+    fn raised(&self, error: &Error) -> Option<String>;
+
+    /// A panic that is not ours has left a function.
+    fn panicked(&self, text: Option<&str>);
+}
+
+static WITNESS: OnceLock<Box<dyn Witness>> = OnceLock::new();
+
+/// Installs the witness; the first one stays.
+pub fn install_witness(witness: impl Witness + 'static) {
+    WITNESS.get_or_init(|| Box::new(witness));
+}
+
+/// Tells of a panic that is not ours.
+fn panicked(payload: &(dyn Any + Send)) {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    notify(&Event::Panic { text });
+    if let Some(witness) = WITNESS.get() {
+        witness.panicked(text);
+    }
 }
 
 /// Raises an error that a boundary has caught, with the same text.

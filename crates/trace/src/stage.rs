@@ -7,7 +7,6 @@ use crate::api::Api;
 use crate::error::Error;
 use crate::frame::Frame;
 use crate::leak::Made;
-use crate::observe::{Event, is_observed, notify};
 use crate::value::Value;
 
 /// An argument of a function to stage.
@@ -63,15 +62,7 @@ pub fn stage(
         .iter()
         .map(|a| Value::Traced(frame.argument(a.name.clone(), a.ty.clone(), a.value.clone())))
         .collect();
-    if is_observed() {
-        notify(&Event::FunctionEnter { function: name, arguments: &tracers, location });
-    }
-    let failed = Failed;
     let results = function(&tracers)?;
-    std::mem::forget(failed);
-    if is_observed() {
-        notify(&Event::FunctionExit { results: Some(&results) });
-    }
     let outputs: Vec<Atom> = results.iter().map(|r| frame.atom(r)).collect::<Result<_, _>>()?;
     drop(open);
     let mut recording = frame.recording();
@@ -104,13 +95,4 @@ pub fn stage(
     debug_assert_eq!(values.len(), graph.types.len());
     let captured = recording.captured.into_iter().map(|(value, _)| value).collect();
     Ok(Staged { graph, captured, values, finer, asked: frame.was_asked(), made })
-}
-
-/// Tells observers that a function failed, by an error or by a panic.
-struct Failed;
-
-impl Drop for Failed {
-    fn drop(&mut self) {
-        notify(&Event::FunctionExit { results: None });
-    }
 }

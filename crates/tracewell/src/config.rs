@@ -6,3 +6,32 @@ pub(crate) fn cache_bytes() -> usize {
     let mib = std::env::var("TRACEWELL_CACHE_MIB").ok().and_then(|v| v.parse::<usize>().ok()).unwrap_or(512);
     mib.saturating_mul(1 << 20)
 }
+
+/// What `TRACEWELL_REPRO` says about repros of failures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Repros {
+    /// Written when something fails: unless set.
+    On,
+    /// Neither recorded nor written: `off`.
+    Off,
+    /// Written before what may end the process, too: `early`.
+    Early,
+}
+
+/// `TRACEWELL_REPRO`, read once.
+pub(crate) fn repros() -> Repros {
+    static REPROS: std::sync::LazyLock<Repros> =
+        std::sync::LazyLock::new(|| match std::env::var("TRACEWELL_REPRO").as_deref() {
+            Ok("off" | "0") => Repros::Off,
+            Ok("early") => Repros::Early,
+            _ => Repros::On,
+        });
+    *REPROS
+}
+
+/// `TRACEWELL_REPRO_DIR`: where folders of repros go; `tracewell-repro` in the system's folder for temporary files
+/// unless set.
+pub(crate) fn repro_folder() -> std::path::PathBuf {
+    let named = std::env::var_os("TRACEWELL_REPRO_DIR").filter(|path| !path.is_empty());
+    named.map_or_else(|| std::env::temp_dir().join("tracewell-repro"), Into::into)
+}

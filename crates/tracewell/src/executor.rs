@@ -11,16 +11,20 @@ use tracewell_graph::{ArrayType, Atom, GraphBuilder, Prim};
 use tracewell_runtime::{Executable, Input};
 use tracewell_trace::{Error, Executor, Value, install_executor};
 
+use crate::checks::{check_primitive, checks_values};
 use crate::executable::{executable, failure, run};
 use crate::pipeline::Settings;
 
 /// Makes the compiled executor the one that runs primitives.
 pub(crate) fn install() {
     static INSTALL: Once = Once::new();
-    INSTALL.call_once(|| install_executor(Compiled));
+    INSTALL.call_once(|| {
+        install_executor(Compiled);
+        crate::repro::install();
+    });
 }
 
-struct Compiled;
+pub(crate) struct Compiled;
 
 /// A primitive with the types of its operands, and which of them are one literal repeated: those enter as
 /// scalars, so that another literal is not another program.
@@ -68,7 +72,12 @@ impl Executor for Compiled {
                 Value::Traced(_) => return Err(Error::bug("a tracer reached the executor")),
             }
         }
-        run(&program, &mut inputs)
+        let results = run(&program, &mut inputs)?;
+        if checks_values() {
+            let known: Option<Vec<Tensor>> = operands.iter().map(Value::known).collect();
+            check_primitive(prim, &known.unwrap_or_default(), &results, self)?;
+        }
+        Ok(results)
     }
 }
 

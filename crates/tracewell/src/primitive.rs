@@ -14,7 +14,7 @@ use tracewell_array::Tensor;
 use tracewell_trace::{Api, Argument, Error, ErrorKind, Value, boundary, raise};
 
 use crate::array::{Array, bind_here, or_raise};
-use crate::staging::{Failure, Function, stage_with};
+use crate::staging::{Entered, Failure, Function, stage_with};
 
 pub use tracewell_array::{Literal, Tensor as Data};
 pub use tracewell_graph::{
@@ -84,6 +84,51 @@ fn bind_at<P: IntoPrim<Door>, Door>(primitive: P, operands: &[&Array], location:
     results.into_iter().map(Array::from_value).collect()
 }
 
+/// Applies a built-in primitive of one result, given as a graph's text gives it. Arrays are numbered.
+///
+/// ```
+/// use tracewell::prelude::*;
+/// use tracewell::primitive::op;
+///
+/// let x = Array::from([1.0f32, 2.0]);
+/// assert_eq!(op("mul %0, 2.0:f32[2]", &[&x]).to_string(), "[2. 4.]");
+/// assert_eq!(op("reduce_sum[axes=[0]] %0", &[&x]).item::<f32>(), 3.0);
+/// ```
+#[track_caller]
+pub fn op(text: &str, operands: &[&Array]) -> Array {
+    let location = Location::caller();
+    let mut results = apply_text(text, operands, &location);
+    if results.len() != 1 {
+        let message = format!("`op` takes a primitive of one result, this one has {}", results.len());
+        raise(Error::new(ErrorKind::Type, message).help("use `op_all`"), &location);
+    }
+    results.remove(0)
+}
+
+/// The same for a primitive of any number of results.
+#[track_caller]
+pub fn op_all(text: &str, operands: &[&Array]) -> Vec<Array> {
+    apply_text(text, operands, &Location::caller())
+}
+
+fn apply_text(text: &str, operands: &[&Array], location: &Location) -> Vec<Array> {
+    let read = tracewell_graph::text::read_applied(text, &tracewell_graph::text::NoCustom);
+    let wrong = |message: String| Error::new(ErrorKind::Structure, message);
+    let read = read.map_err(|error| wrong(format!("`{text}` is no primitive: {}", error.message)));
+    let (prim, atoms) = or_raise(read, location);
+    let value = |atom: Atom| match atom {
+        Atom::Splat(splat) => Ok(Value::Splat(splat)),
+        Atom::Var(var) => match operands.get(var.0 as usize) {
+            Some(array) => Ok(array.value().clone()),
+            None => Err(wrong(format!("`{text}` names `%{}` of {} arrays", var.0, operands.len()))),
+        },
+    };
+    let values: Result<Vec<Value>, Error> = atoms.into_iter().map(value).collect();
+    let values = or_raise(values, location);
+    let results = or_raise(bind_here(&prim, &values, location), location);
+    results.into_iter().map(Array::from_value).collect()
+}
+
 /// The graph of a function of arrays of these types: how a function becomes a parameter.
 ///
 /// It must not capture tracers: a parameter is known when its primitive is bound.
@@ -111,12 +156,13 @@ fn stage_types(
     f: impl Fn(&[Array]) -> Vec<Array>,
 ) -> Result<Arc<Graph>, Error> {
     let function =
-        Function { api: Api::Expand, name: Some(name.to_string()), location: location.clone(), called: None };
+        Function { name: Some(name.to_string()), ..Function::unnamed(Api::Expand, location.clone()) };
     let arguments: Vec<Argument> = types
         .iter()
         .enumerate()
         .map(|(i, ty)| Argument { name: format!("operand {i}"), ty: ty.clone(), value: None })
         .collect();
+    let entered = Entered::start(&function, Default::default);
     let traced = boundary(Api::Expand, Some(name), location, || {
         stage_with::<Vec<Array>>(&function, &arguments, |tracers| {
             let operands: Vec<Array> = tracers.iter().cloned().map(Array::from_value).collect();
@@ -128,6 +174,7 @@ fn stage_types(
         Err(Failure::Ours(error)) => return Err(error),
         Err(Failure::Theirs(_)) => return Err(Error::bug("a list of arrays is not a result that fails")),
     };
+    entered.end::<()>(Ok(&()));
     if let Some(captured) = staged.captured.first() {
         let message = format!("the function of `{name}` captured {captured:?}");
         return Err(Error::new(ErrorKind::Structure, message)

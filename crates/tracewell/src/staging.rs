@@ -1,11 +1,14 @@
 //! Staging functions of trees: what every function-taking API shares.
 
 use tracewell_graph::Location;
-use tracewell_trace::{Api, Argument, Error, Event, Staged, Value, boundary, is_observed, notify, stage};
+use tracewell_trace::{
+    Api, Argument, Called, Error, Event, Form, Staged, Value, boundary, is_observed, notify, stage,
+};
 
 use crate::array::Array;
 use crate::outcome::Outcome;
-use crate::tree::{Tree, TreeRef, leaves, paths};
+use crate::repro;
+use crate::tree::{Tree, TreeRef, form, leaves, paths};
 
 /// A user's function as an API was given it.
 #[derive(Clone, Debug)]
@@ -17,12 +20,31 @@ pub(crate) struct Function {
     pub(crate) location: Location,
     /// The line that called it, where that is another.
     pub(crate) called: Option<Location>,
+    /// What it is for the API where there are several: a condition, a body.
+    pub(crate) role: &'static str,
+    /// Whether it is one of ours, by which one API is made of others.
+    pub(crate) internal: bool,
 }
 
 impl Function {
     /// A function of this type, given to an API at this line.
     pub(crate) fn of<F>(api: Api, location: Location) -> Function {
-        Function { api, name: function_name(std::any::type_name::<F>()), location, called: None }
+        Function { name: function_name(std::any::type_name::<F>()), ..Function::unnamed(api, location) }
+    }
+
+    /// One whose name is of no interest, given to an API at this line.
+    pub(crate) fn unnamed(api: Api, location: Location) -> Function {
+        Function { api, name: None, location, called: None, role: "", internal: false }
+    }
+
+    /// The same as one of several.
+    pub(crate) fn as_a(&self, role: &'static str) -> Function {
+        Function { role, ..self.clone() }
+    }
+
+    /// The same API, given a function of ours.
+    pub(crate) fn inner(&self) -> Function {
+        Function { internal: true, ..self.clone() }
     }
 
     /// Whether both are defined at the same place, under the same name.
@@ -32,8 +54,52 @@ impl Function {
 
     /// What an API that is made of another gives to it: a closure of ours, at the user's line.
     pub(crate) fn within(&self, api: Api) -> Function {
-        Function { api, name: None, ..self.clone() }
+        Function { api, name: None, internal: true, ..self.clone() }
     }
+}
+
+/// A user's function is running; observers are told when it ends, also by a panic.
+pub(crate) struct Running(bool);
+
+impl Running {
+    /// It starts on these arguments.
+    pub(crate) fn start(function: &Function, arguments: &[Value]) -> Running {
+        let observed = is_observed();
+        if observed {
+            let Function { name, location, role, internal, .. } = function;
+            let (function, internal) = (name.as_deref(), *internal);
+            notify(&Event::FunctionEnter { function, role, internal, arguments, location });
+        }
+        Running(observed)
+    }
+
+    /// It returned this.
+    pub(crate) fn returned<T: TreeRef + ?Sized>(mut self, tree: &T) {
+        if std::mem::take(&mut self.0) {
+            notify(&Event::FunctionExit { results: Some(&form(tree)) });
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.0 {
+            notify(&Event::FunctionExit { results: None });
+        }
+    }
+}
+
+/// Calls a function where nothing is traced, so that there is nothing to stage.
+pub(crate) fn call_plainly<X: TreeRef + ?Sized, R: Outcome>(
+    function: &Function,
+    x: &X,
+    f: impl FnOnce(&X) -> R,
+) -> Result<R::Ok, Failure<R>> {
+    let arguments = if is_observed() { values_of(x) } else { Vec::new() };
+    let running = Running::start(function, &arguments);
+    let tree = f(x).into_tree().map_err(Failure::Theirs)?;
+    running.returned(&tree);
+    Ok(tree)
 }
 
 /// The last name of a path, or nothing for a closure, which has none.
@@ -108,9 +174,13 @@ pub(crate) fn stage_with<R: Outcome>(
 ) -> Result<Traced<R::Ok>, Failure<R>> {
     let mut result = None;
     let staged = stage(function.api, function.name.as_deref(), &function.location, arguments, |tracers| {
+        let running = Running::start(function, tracers);
         let tree = result.insert(f(tracers).into_tree());
         match tree {
-            Ok(tree) => Ok(leaves(tree).into_iter().map(|a| a.value().clone()).collect()),
+            Ok(tree) => {
+                running.returned(tree);
+                Ok(values_of(tree))
+            }
             // Never seen: the user's own error is handed on below.
             Err(_) => Err(Error::bug("the traced function returned an error")),
         }
@@ -130,21 +200,17 @@ pub(crate) fn stage_with<R: Outcome>(
 
 /// Enters an API: events, the boundary, and the outcome in the form of the user's function.
 ///
-/// `inside` works with `?`; `arguments` says what the API was called on, and is asked only by observers.
+/// `inside` works with `?`; `called` says what the API was called on, and is asked only by observers.
 pub(crate) fn enter<R: Outcome, U: Tree>(
     function: &Function,
-    arguments: impl FnOnce() -> (Vec<Value>, Vec<String>),
+    called: impl FnOnce() -> Called,
     inside: impl FnOnce() -> Result<U, Failure<R>>,
 ) -> R::With<U> {
     crate::executor::install();
-    let Function { api, name, location, called } = function;
-    let (api, name) = (*api, name.as_deref());
-    if is_observed() {
-        let (arguments, names) = arguments();
-        let location = called.as_ref().unwrap_or(location);
-        notify(&Event::ApiEnter { api, function: name, arguments: &arguments, names: &names, location });
-    }
-    let result = boundary(api, name, location, || match inside() {
+    let _session = repro::session();
+    let entered = Entered::start(function, called);
+    let Function { api, name, location, called, .. } = function;
+    let result = boundary(*api, name.as_deref(), location, || match inside() {
         // An error that came back by `?` has not been raised yet; observers must see it before it leaves.
         Err(Failure::Ours(error)) if !error.is_raised() => {
             tracewell_trace::raise(error, called.as_ref().unwrap_or(location))
@@ -152,23 +218,68 @@ pub(crate) fn enter<R: Outcome, U: Tree>(
         other => other,
     });
     let result = result.unwrap_or_else(|raised| Err(Failure::Ours(raised)));
-    if is_observed() {
-        let values: Vec<Value> = result.as_ref().map_or_else(|_| Vec::new(), values_of);
-        let results = match &result {
-            Err(Failure::Ours(error)) => Err(error),
-            Ok(_) | Err(Failure::Theirs(_)) => Ok(values.as_slice()),
-        };
-        notify(&Event::ApiExit { api, results });
-    }
+    entered.end(match &result {
+        Ok(tree) => Ok(tree),
+        Err(Failure::Ours(error)) => Err(Some(error)),
+        Err(Failure::Theirs(_)) => Err(None),
+    });
     match result {
         Ok(tree) => R::success(tree),
         Err(failure) => failure.outcome(),
     }
 }
 
+/// Tells observers of an API that is made of others, which enter for themselves.
+pub(crate) fn composed<U: Tree>(
+    function: &Function,
+    called: impl FnOnce() -> Called,
+    inside: impl FnOnce() -> U,
+) -> U {
+    let _session = repro::session();
+    let entered = Entered::start(function, called);
+    let tree = inside();
+    entered.end(Ok(&tree));
+    tree
+}
+
+/// An API is running; observers are told when it ends, also by a panic.
+pub(crate) struct Entered(Option<Api>);
+
+impl Entered {
+    pub(crate) fn start(function: &Function, called: impl FnOnce() -> Called) -> Entered {
+        if !is_observed() {
+            return Entered(None);
+        }
+        let location = function.called.as_ref().unwrap_or(&function.location);
+        let (api, name) = (function.api, function.name.as_deref());
+        notify(&Event::ApiEnter { api, function: name, called: &called(), location });
+        Entered(Some(api))
+    }
+
+    pub(crate) fn end<U: Tree>(mut self, result: Result<&U, Option<&Error>>) {
+        let Some(api) = self.0.take() else { return };
+        let found: Result<Form<Value>, Option<&Error>> = result.map(form);
+        notify(&Event::ApiExit { api, results: found.as_ref().map_err(|error| *error) });
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(api) = self.0 {
+            notify(&Event::ApiExit { api, results: Err(None) });
+        }
+    }
+}
+
 /// What an API was called on, for observers.
-pub(crate) fn describe<X: TreeRef + ?Sized>(x: &X, root: &str) -> (Vec<Value>, Vec<String>) {
-    (values_of(x), paths(x, root))
+pub(crate) fn describe<X: TreeRef + ?Sized>(x: &X, root: &'static str) -> Called {
+    Called { arguments: vec![(root, form(x))], options: Vec::new() }
+}
+
+/// The same with one more argument.
+pub(crate) fn and<X: TreeRef + ?Sized>(mut called: Called, x: &X, root: &'static str) -> Called {
+    called.arguments.push((root, form(x)));
+    called
 }
 
 /// A tree of the structure of another, with these arrays in order.

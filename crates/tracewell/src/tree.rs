@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use tracewell_array::DType;
 use tracewell_graph::Location;
-use tracewell_trace::{Error, ErrorKind, raise};
+use tracewell_trace::{Error, ErrorKind, Form, Value, raise};
 
 use crate::array::{Array, Cut, Scalar, concatenate};
 use crate::key::Key;
@@ -57,12 +57,14 @@ pub struct Path {
     text: String,
     /// The static values on the way, with their paths, where they are wanted.
     statics: Option<Vec<(String, String)>>,
+    /// The structure seen so far, from the root to here, where it is wanted.
+    grown: Option<Vec<Node>>,
 }
 
 impl Path {
     /// A path that starts with a name.
     pub fn new(root: &str) -> Path {
-        Path { text: root.to_string(), statics: None }
+        Path { text: root.to_string(), statics: None, grown: None }
     }
 
     /// One that collects the static values of a tree as it is described.
@@ -77,24 +79,34 @@ impl Path {
 
     /// At a static value, of which people may want to know.
     pub fn constant(&mut self, value: &dyn std::fmt::Debug) {
+        self.is(|| Kind::Static(brief(value)));
         if let Some(statics) = &mut self.statics {
             statics.push((self.text.clone(), brief(value)));
         }
     }
 
+    /// At a value of a type of the user's, of this name.
+    pub fn record(&mut self, name: &str) {
+        self.is(|| Kind::Record { name: last_name(name), variant: None });
+    }
+
     /// Inside a field.
     pub fn field(&mut self, name: &str, inside: impl FnOnce(&mut Path)) {
-        self.within(&format!(".{name}"), inside);
+        self.within(&format!(".{name}"), |path| path.part(name, inside));
     }
 
     /// Inside a variant of an enum.
     pub fn variant(&mut self, name: &str, inside: impl FnOnce(&mut Path)) {
+        if let Some(Node { kind: Kind::Record { variant, .. }, .. }) = self.here() {
+            *variant = Some(name.to_string());
+        }
         self.within(&format!("::{name}"), inside);
     }
 
     /// Inside an element.
     pub fn index(&mut self, index: impl std::fmt::Display, inside: impl FnOnce(&mut Path)) {
-        self.within(&format!("[{index}]"), inside);
+        let index = index.to_string();
+        self.within(&format!("[{index}]"), |path| path.part(&index, inside));
     }
 
     fn within(&mut self, step: &str, inside: impl FnOnce(&mut Path)) {
@@ -104,10 +116,100 @@ impl Path {
         self.text.truncate(len);
     }
 
+    /// The structure of which this is a part, where it is wanted.
+    fn here(&mut self) -> Option<&mut Node> {
+        self.grown.as_mut()?.last_mut()
+    }
+
+    /// Says what is here.
+    pub(crate) fn is(&mut self, kind: impl FnOnce() -> Kind) {
+        if let Some(node) = self.here() {
+            node.kind = kind();
+        }
+    }
+
+    /// Inside a part of what is here.
+    pub(crate) fn part(&mut self, name: &str, inside: impl FnOnce(&mut Path)) {
+        let Some(grown) = &mut self.grown else { return inside(self) };
+        grown.push(Node::default());
+        inside(self);
+        let part = self.grown.as_mut().and_then(Vec::pop).unwrap_or_default().form();
+        if let Some(node) = self.here() {
+            node.parts.push((name.to_string(), part));
+        }
+    }
+
     /// The path as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
+}
+
+/// A part of a tree whose structure is being found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Node {
+    kind: Kind,
+    parts: Vec<(String, Form<()>)>,
+}
+
+/// What a part of a tree is.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Kind {
+    /// An array, unless it has parts: then something that does not say what it is.
+    #[default]
+    Unknown,
+    Tuple,
+    List,
+    Optional,
+    Map,
+    Record {
+        name: String,
+        variant: Option<String>,
+    },
+    Static(String),
+}
+
+impl Node {
+    fn form(self) -> Form<()> {
+        let Node { kind, parts } = self;
+        let all_static = !parts.is_empty() && parts.iter().all(|(_, part)| matches!(part, Form::Static(_)));
+        let unnamed = |parts: Vec<(String, Form<()>)>| parts.into_iter().map(|(_, part)| part).collect();
+        match kind {
+            Kind::Unknown if parts.is_empty() => Form::Leaf(()),
+            Kind::Unknown if all_static => {
+                let texts = parts.iter().map(|(name, part)| match part {
+                    Form::Static(text) => format!("{name}: {text}"),
+                    _ => String::new(),
+                });
+                Form::Static(texts.collect::<Vec<_>>().join(", "))
+            }
+            Kind::Unknown => Form::Record { name: "Node".to_string(), variant: None, fields: parts },
+            Kind::Tuple => Form::Tuple(unnamed(parts)),
+            Kind::List => Form::List(unnamed(parts)),
+            Kind::Optional => Form::Optional(parts.into_iter().next().map(|(_, part)| Box::new(part))),
+            Kind::Map => Form::Map(parts),
+            Kind::Record { name, variant } => Form::Record { name, variant, fields: parts },
+            Kind::Static(text) => Form::Static(text),
+        }
+    }
+}
+
+/// The last name of a type's path, without generics.
+fn last_name(path: &str) -> String {
+    let plain = path.split('<').next().unwrap_or(path);
+    plain.rsplit("::").next().unwrap_or(plain).to_string()
+}
+
+/// The structure of a tree, with its values.
+pub(crate) fn form<T: TreeRef + ?Sized>(tree: &T) -> Form<Value> {
+    let mut path = Path { grown: Some(vec![Node::default()]), ..Path::default() };
+    tree.describe_ref(&mut path, &mut |_| {});
+    let found = path.grown.and_then(|mut grown| grown.pop()).unwrap_or_default().form();
+    let mut next = leaves(tree).into_iter();
+    found.map(&mut |()| match next.next() {
+        Some(array) => array.value().clone(),
+        None => Array::zeros([0], DType::U8).value().clone(),
+    })
 }
 
 /// A value as people write it, cut where it is long.
@@ -183,6 +285,7 @@ impl<T: Tree> TreeRef for [T] {
         self.iter().for_each(|t| t.structure(key));
     }
     fn describe_ref(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        path.is(|| Kind::List);
         self.iter().enumerate().for_each(|(i, t)| path.index(i, |path| t.describe(path, leaf)));
     }
     fn lend(owned: &Vec<T>) -> &[T] {
@@ -262,7 +365,8 @@ impl<T: Tree> Tree for Option<T> {
         self.iter().for_each(|t| t.structure(key));
     }
     fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
-        self.iter().for_each(|t| t.describe(path, leaf));
+        path.is(|| Kind::Optional);
+        self.iter().for_each(|t| path.part("", |path| t.describe(path, leaf)));
     }
 }
 
@@ -297,6 +401,7 @@ impl<K: Static + Ord, T: Tree> Tree for BTreeMap<K, T> {
         }
     }
     fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+        path.is(|| Kind::Map);
         self.iter().for_each(|(k, t)| path.index(format!("{k:?}"), |path| t.describe(path, leaf)));
     }
 }
@@ -305,7 +410,9 @@ impl Tree for () {
     fn visit<'t>(&'t self, _: &mut dyn FnMut(&'t Array)) {}
     fn rebuild(&self, _: &mut dyn FnMut(&Array) -> Array) {}
     fn structure(&self, _: &mut Key) {}
-    fn describe(&self, _: &mut Path, _: &mut dyn FnMut(&Path)) {}
+    fn describe(&self, path: &mut Path, _: &mut dyn FnMut(&Path)) {
+        path.is(|| Kind::Tuple);
+    }
 }
 
 macro_rules! tuple_tree {
@@ -322,6 +429,7 @@ macro_rules! tuple_tree {
                 $(self.$i.structure(key);)*
             }
             fn describe(&self, path: &mut Path, leaf: &mut dyn FnMut(&Path)) {
+                path.is(|| Kind::Tuple);
                 $(path.field(stringify!($i), |path| self.$i.describe(path, leaf));)*
             }
         }

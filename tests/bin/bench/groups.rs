@@ -118,3 +118,27 @@ fn staged(name: &str, mut run: impl FnMut() -> Result<tracewell::Graph>) {
     let time = median(&mut times);
     println!("{name:34} {count:>12} {:>12} {:>14}", show(time), show(time / count as f64));
 }
+
+/// With the recorder armed against off: a warm call records nothing, and tracing records little.
+pub(crate) fn repro() {
+    let folder = std::env::temp_dir().join("tracewell-bench");
+    let (a, b) = (Array::from(1.0f32), Array::from(2.0f32));
+    let many = |f: &dyn Fn()| (0..1000).for_each(|_| f());
+    let warm = || drop(black_box(scalar_add(&a, &b)));
+    measure(
+        row("1000 warm calls, armed", || tracewell::repro::writing_to(&folder, || many(&warm)))
+            .against("off", || many(&warm)),
+    );
+    let x = Array::linspace(0.0, 1.0, 64, F32);
+    let model = |x: &Array| (0..20).fold(x.clone(), |h, _| (h.sin() * 2.0 + x).tanh());
+    let traced = || drop(black_box(tracewell::trace(model, &x)));
+    measure(
+        row("tracing 80 operations, armed", || tracewell::repro::writing_to(&folder, traced))
+            .against("off", traced),
+    );
+    let derived = || drop(black_box(grad(|x: &Array| model(x).sum())(&x)));
+    measure(
+        row("grad of 80 operations, armed", || tracewell::repro::writing_to(&folder, derived))
+            .against("off", derived),
+    );
+}

@@ -17,12 +17,13 @@ use crate::options::Options;
 type Result<T = ()> = std::result::Result<T, String>;
 
 /// The groups that have no peers outside.
-const GROUPS: [(&str, fn()); 5] = [
+const GROUPS: [(&str, fn()); 6] = [
     ("dispatch", groups::dispatch),
     ("eager", groups::eager),
     ("kernels", groups::kernels),
     ("compile", groups::compile),
     ("staging", groups::staging),
+    ("repro", groups::repro),
 ];
 
 fn main() -> ExitCode {

@@ -13,6 +13,10 @@ const LIST: &str = "crates/graph/src/prim/mod.rs";
 /// Where primitives are named, and why. A path that ends in `/` stands for all below it.
 const ALLOWED: &[(&str, &str)] = &[
     ("crates/graph/src/prim/", "where they live"),
+    (
+        "crates/graph/src/apart.rs",
+        "complex numbers are put together and taken apart by `complex`, `real` and `imag`; control flow runs on parts",
+    ),
     ("crates/graph/src/builder.rs", "a concrete array enters a graph as `constant`"),
     ("crates/graph/src/primitive.rs", "an operand without the batch axis is repeated by `broadcast`"),
     ("crates/transform/src/accumulate.rs", "a sum of cotangents needs one `add`"),
@@ -36,6 +40,11 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/tracewell/src/array/", "the methods of `Array` are made of them"),
     ("crates/tracewell/src/control/", "branches and loops of the face are these primitives"),
     ("crates/tracewell/src/effects/", "a Rust function that a graph calls is a `callback`"),
+    ("crates/tracewell/src/checks/values.rs", "what is inside of a `call` is looked at one by one"),
+    (
+        "crates/tracewell/src/repro/stand_in.rs",
+        "a user's primitive is stood in for by a `call`, a `callback` by another",
+    ),
     ("crates/tracewell/src/random/", "random numbers are made of them"),
     ("crates/tracewell/src/transform/", "jacobians and the like put arrays together"),
     ("crates/tracewell/src/windows/", "convolutions and windows of the face are these primitives"),

@@ -25,9 +25,9 @@ mod tensor;
 mod write;
 
 pub use error::ReadError;
-pub use read::{MAX_DEPTH, NoCustom, Resolve, read, read_all, read_unchecked};
+pub use read::{MAX_DEPTH, NoCustom, Resolve, read, read_all, read_applied, read_prim, read_unchecked};
 pub use tensor::{read_tensors, write_tensor};
-pub use write::{Line, Place, write, write_line, write_with_locations};
+pub use write::{Line, Place, write, write_line, write_prim, write_with_locations};
 pub(crate) use write::{Notes, write_with_notes};
 
 #[cfg(test)]

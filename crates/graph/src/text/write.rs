@@ -11,6 +11,7 @@ use super::lex::{file, name, quote};
 use super::tensor::write_elided;
 use crate::graph::{Atom, Equation, Graph, Var};
 use crate::params::ParamValue;
+use crate::prim::Prim;
 
 /// `Display` leaves the elements of constants with more than so many out.
 const SHOWN_ELEMENTS: usize = 16;
@@ -23,6 +24,22 @@ pub fn write(graph: &Graph) -> String {
 /// The text of a graph with its source locations: all there is to know of it.
 pub fn write_with_locations(graph: &Graph) -> String {
     text(graph, Style { locations: true, shown: usize::MAX }, &Notes::new())
+}
+
+/// The text of a primitive with its parameters, as in an equation.
+///
+/// ```
+/// use tracewell_graph::{prim, text};
+///
+/// let written = text::write_prim(&prim::ReduceSum { axes: vec![1] }.into());
+/// assert_eq!(written, "reduce_sum[axes=[1]]");
+/// assert_eq!(text::read_prim(&written, &text::NoCustom).unwrap().name(), "reduce_sum");
+/// ```
+pub fn write_prim(prim: &Prim) -> String {
+    let (notes, style) = (Notes::new(), Style { locations: true, shown: usize::MAX });
+    let mut writer = Writer { out: String::new(), indent: 0, path: Vec::new(), style, notes: &notes };
+    writer.prim(0, prim);
+    writer.out
 }
 
 /// One line of a graph for people, without source locations. Of an equation with graphs in it, the first line.
@@ -150,9 +167,20 @@ impl Writer<'_> {
         if !equation.outputs.is_empty() {
             push!(self.out, "{} = ", list(&equation.outputs, |&var| definition(graph, var)));
         }
-        self.out.push_str(&name(equation.prim.name()));
+        self.prim(number, &equation.prim);
+        if !equation.inputs.is_empty() {
+            push!(self.out, " {}", list(&equation.inputs, atom_text));
+        }
+        if let Some(location) = equation.location.as_ref().filter(|_| self.style.locations) {
+            push!(self.out, "    at {}:{}:{}", file(&location.file), location.line, location.column);
+        }
+    }
+
+    /// A primitive with its parameters, in the equation of that number.
+    fn prim(&mut self, number: usize, prim: &Prim) {
+        self.out.push_str(&name(prim.name()));
         let mut params = Vec::new();
-        equation.prim.rules().each_param(&mut |name, value| params.push((name, value)));
+        prim.rules().each_param(&mut |name, value| params.push((name, value)));
         let mut graphs = 0;
         for (i, (param, value)) in params.iter().enumerate() {
             push!(self.out, "{}{}=", if i == 0 { "[" } else { ", " }, name(param));
@@ -163,12 +191,6 @@ impl Writer<'_> {
         }
         if !params.is_empty() {
             self.out.push(']');
-        }
-        if !equation.inputs.is_empty() {
-            push!(self.out, " {}", list(&equation.inputs, atom_text));
-        }
-        if let Some(location) = equation.location.as_ref().filter(|_| self.style.locations) {
-            push!(self.out, "    at {}:{}:{}", file(&location.file), location.line, location.column);
         }
     }
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use tracewell_array::{DType, Element, Tensor, npy};
+use tracewell_array::{Complex32, Complex64, DType, Element, Tensor, npy};
 use tracewell_graph::Location;
 use tracewell_graph::prim::Convert;
-use tracewell_trace::{Error, ErrorKind, Value, ask, complete};
+use tracewell_trace::{Error, ErrorKind, Value, ask, complete, raise};
 
-use super::{Array, apply, or_raise};
+use super::{Array, apply, found_by, or_raise};
 
 impl Array {
     /// The elements in row-major order, without a copy. An error for another element type, and for arrays
@@ -52,7 +52,17 @@ impl Array {
         or_raise(self.try_item(&location), &location)
     }
 
+    /// The element, where that is asked again by a repro.
+    pub(crate) fn item_again(&self, element: DType, location: &Location) -> Result<(), Error> {
+        tracewell_array::with_element!(element, T => self.try_item::<T>(location).map(|_| ()))
+    }
+
     fn try_item<T: Element>(&self, location: &Location) -> Result<T, Error> {
+        let failed = |error| found_by(error, "item", &[self], &[&T::DTYPE]);
+        self.item_or_error(location).map_err(failed)
+    }
+
+    fn item_or_error<T: Element>(&self, location: &Location) -> Result<T, Error> {
         if self.len() != 1 {
             let message = format!("`item()` takes an array of one element, found {}", self.ty());
             let help = "reduce it first, as in `.sum()`, or use `to_vec` for all elements";
@@ -87,9 +97,17 @@ impl Array {
     }
 
     /// The same values as another element type: floats to integers saturate and take NaN to 0, integers wrap,
-    /// to bool is `!= 0`.
+    /// to bool is `!= 0`. Complex numbers do not become real ones silently: take [`re`](Self::re).
     #[track_caller]
     pub fn convert(&self, dtype: DType) -> Array {
+        if self.dtype().is_complex() && !dtype.is_complex() && !dtype.is_bool() {
+            let message = format!("cannot convert {} to {dtype}: imaginary parts would be lost", self.ty());
+            let help = format!(
+                "take a real part of it first: `.re().convert({})`",
+                dtype.to_string().to_uppercase()
+            );
+            raise(Error::new(ErrorKind::Conversion, message).help(help), &Location::caller());
+        }
         if dtype == self.dtype() && !self.ty().weak {
             return self.clone();
         }
@@ -174,7 +192,7 @@ macro_rules! from_elements {
         }
     )*};
 }
-from_elements!(bool, u8, u32, i32, i64, f32, f64);
+from_elements!(bool, u8, u32, i32, i64, f32, f64, Complex32, Complex64);
 
 impl<S, D, T> From<ndarray::ArrayBase<S, D>> for Array
 where

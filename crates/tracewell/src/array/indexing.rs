@@ -7,7 +7,7 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::{Reshape, Reverse, Slice};
 use tracewell_trace::{Error, ErrorKind};
 
-use super::{Array, apply, or_raise};
+use super::{Array, apply, found_by, or_raise};
 
 /// What is taken of one axis: a place, a range with a step, or many places. Made by [`s!`](crate::s).
 #[derive(Clone, Debug)]
@@ -222,7 +222,7 @@ impl Array {
 
 /// What a slice is made of.
 #[derive(Clone)]
-pub(super) struct Plan {
+pub(crate) struct Plan {
     pub(super) slice: Slice,
     /// The axes with negative steps.
     pub(super) reversed: Vec<usize>,
@@ -242,7 +242,32 @@ pub(super) fn check_count(x: &Array, cuts: &[Cut]) -> Result<(), Error> {
 }
 
 /// A slice of places and ranges.
-pub(super) fn plan(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
+pub(crate) fn plan(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
+    planned(x, cuts).map_err(|error| {
+        let all: Vec<String> = cuts.iter().map(cut_text).collect();
+        found_by(error, "slice", &[x], &[&all.join(", ")])
+    })
+}
+
+/// A place or a range as a program writes it; a step is told of ranges whatever it is.
+fn cut_text(cut: &Cut) -> String {
+    let place = |at: &Option<isize>| at.map_or(String::new(), |at| at.to_string());
+    match cut {
+        Cut::At(at) => at.to_string(),
+        Cut::Range { start, end, step } => format!("{}..{};{step}", place(start), place(end)),
+        Cut::Places(_) => "..;1".to_string(),
+    }
+}
+
+/// What [`cut_text`] wrote.
+pub(crate) fn cut_of(text: &str) -> Option<Cut> {
+    let Some((range, step)) = text.split_once(';') else { return text.parse().ok().map(Cut::At) };
+    let (start, end) = range.split_once("..")?;
+    let place = |text: &str| if text.is_empty() { Some(None) } else { text.parse().ok().map(Some) };
+    Some(Cut::Range { start: place(start)?, end: place(end)?, step: step.parse().ok()? })
+}
+
+fn planned(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
     check_count(x, cuts)?;
     let shape = x.shape();
     let mut slice = Slice { start: vec![], limit: vec![], step: vec![] };

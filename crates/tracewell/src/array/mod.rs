@@ -1,12 +1,14 @@
 //! The user's array: known data or a value of a trace, behind one type.
 
 mod at;
+mod complex;
 mod convert;
 mod create;
 mod cumulative;
 mod display;
 mod dynamic;
 mod elementwise;
+mod fourier;
 mod indexing;
 mod join;
 mod operators;
@@ -18,7 +20,9 @@ mod sort;
 mod take;
 
 pub use at::At;
+pub use complex::complex;
 pub use dynamic::Starts;
+pub use fourier::{Fourier, Norm, fftfreq, rfftfreq};
 pub use indexing::{Cut, Cuts};
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
@@ -26,19 +30,20 @@ pub use scalar::Scalar;
 pub use sort::sort_together;
 pub use take::{one_hot, segment_sum};
 
-pub(crate) use operators::{binary, common_dtype, fit};
-pub(crate) use reduce::axis_of;
+pub(crate) use indexing::{cut_of, plan};
+pub(crate) use operators::{binary, common_dtype, fit, unify};
+pub(crate) use reduce::{axes_of, axis_of};
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};
-use tracewell_trace::{Error, Value, bind, is_idle, raise};
+use tracewell_trace::{Cause, Error, Value, bind, is_idle, raise};
 
 /// An array. Cheap to clone, `Send + Sync`.
 ///
 /// Outside traced functions it holds data and every operation runs at once, compiled. Inside `jit!`, `vmap`,
 /// `grad` … it may be a *tracer*, on which operations are recorded. Operators take values and references on
-/// both sides, any Rust scalar on the right, and `f64` and `i64` on the left; Rust scalars take the array's
-/// element type.
+/// both sides, any Rust scalar on the right, and `f64`, `i64` and `Complex64` on the left; Rust scalars take the
+/// array's element type.
 ///
 /// ```
 /// use tracewell::prelude::*;
@@ -141,6 +146,21 @@ pub(crate) fn bind_here(
 ) -> Result<tracewell_trace::Values, Error> {
     crate::executor::install();
     bind(prim, operands, location)
+}
+
+/// An error that a function of the face found before it came to a primitive, with what it was given: a repro checks the
+/// same again (`repro/calls.rs`).
+pub(crate) fn found_by(
+    error: Error,
+    name: &'static str,
+    operands: &[&Array],
+    arguments: &[&dyn ToString],
+) -> Error {
+    error.caused_by(|| Cause::Call {
+        name,
+        operands: operands.iter().map(|array| array.value().clone()).collect(),
+        arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
+    })
 }
 
 /// The result, or the error raised at this line.

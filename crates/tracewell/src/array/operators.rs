@@ -2,11 +2,11 @@
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-use tracewell_array::{DType, Shape, promote};
+use tracewell_array::{Complex32, Complex64, DType, Shape, promote};
 use tracewell_graph::prim::{self, Broadcast, Compare, Convert, Prim};
 use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_kernel::Comparison;
-use tracewell_trace::{Error, ErrorKind, Value, captures_numbers};
+use tracewell_trace::{Cause, Error, ErrorKind, Value, captures_numbers};
 
 use super::{Array, Scalar, apply, bind_here, or_raise};
 
@@ -28,14 +28,28 @@ pub(crate) fn unify<const N: usize>(
     operands: [Value; N],
     location: &Location,
 ) -> Result<[Value; N], Error> {
+    let cause = |error: Error| {
+        error.caused_by(|| Cause::Call {
+            name: "unify",
+            operands: operands.to_vec(),
+            arguments: vec![verb.to_string()],
+        })
+    };
     let types = operands.each_ref().map(Value::ty);
     let (dtype, weak) = common_dtype(&types);
-    let shape = common_shape(verb, &types)?;
-    let mut unified = operands;
-    for operand in &mut unified {
-        *operand = fit(operand, dtype, weak, &shape, location)?;
+    let shape = common_shape(verb, &types).map_err(cause)?;
+    let mut failed = None;
+    let unified = operands.each_ref().map(|operand| match fit(operand, dtype, weak, &shape, location) {
+        Ok(value) => value,
+        Err(error) => {
+            failed.get_or_insert(error);
+            operand.clone()
+        }
+    });
+    match failed {
+        Some(error) => Err(cause(error)),
+        None => Ok(unified),
     }
-    Ok(unified)
 }
 
 /// The element type of several after promotion, and whether it is weak.
@@ -133,6 +147,8 @@ macro_rules! operator {
         operator!(@arrays $Trait $method $combine, f64, &Array);
         operator!(@arrays $Trait $method $combine, i64, Array);
         operator!(@arrays $Trait $method $combine, i64, &Array);
+        operator!(@arrays $Trait $method $combine, Complex64, Array);
+        operator!(@arrays $Trait $method $combine, Complex64, &Array);
         operator!(@scalars $Trait $method $combine, Array);
         operator!(@scalars $Trait $method $combine, &Array);
         operator!(@scalars $Trait $method $combine, Scalar);
@@ -188,7 +204,7 @@ pub trait NotArray: Operand {}
 macro_rules! not_arrays {
     ($($T:ty),*) => { $(impl NotArray for $T {})* };
 }
-not_arrays!(f32, f64, i32, i64, u8, u32, usize, Scalar, &Scalar);
+not_arrays!(Complex32, Complex64, f32, f64, i32, i64, u8, u32, usize, Scalar, &Scalar);
 
 macro_rules! unary_operator {
     ($($Trait:ident $method:ident),*) => {$(

@@ -5,7 +5,7 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::{self, DotGeneral, Prim};
 use tracewell_trace::{Error, ErrorKind};
 
-use super::{Array, Scalar, apply, or_raise};
+use super::{Array, Scalar, apply, found_by, or_raise};
 
 /// The axis counted from the front; negative ones count from the back.
 pub(crate) fn axis_of(array: &Array, axis: isize) -> Result<usize, Error> {
@@ -18,7 +18,9 @@ pub(crate) fn axis_of(array: &Array, axis: isize) -> Result<usize, Error> {
         0 => "an array of rank 0 has no axes".to_string(),
         _ => format!("axes of this array are {}..{}", -rank, rank),
     };
-    Err(Error::new(ErrorKind::Index, format!("axis {axis} is out of range for {}", array.ty())).help(help))
+    let error =
+        Error::new(ErrorKind::Index, format!("axis {axis} is out of range for {}", array.ty())).help(help);
+    Err(found_by(error, "axis", &[array], &[&axis]))
 }
 
 /// Axes counted from the front, ascending.
@@ -27,7 +29,9 @@ pub(crate) fn axes_of(array: &Array, axes: &[isize]) -> Result<Vec<usize>, Error
     all.sort_unstable();
     if all.windows(2).any(|w| w[0] == w[1]) {
         let message = format!("an axis occurs twice in {axes:?} for {}", array.ty());
-        return Err(Error::new(ErrorKind::Index, message).help("name each axis once"));
+        let error = Error::new(ErrorKind::Index, message).help("name each axis once");
+        let axes: Vec<String> = axes.iter().map(isize::to_string).collect();
+        return Err(found_by(error, "axes", &[array], &[&axes.join(",")]));
     }
     Ok(all)
 }
@@ -158,7 +162,8 @@ impl Array {
         if self.rank() == 0 || other.rank() == 0 {
             let message =
                 format!("`dot` takes arrays of rank 1 or more, found {} and {}", self.ty(), other.ty());
-            return Err(Error::new(ErrorKind::Type, message).help("multiply by a scalar with `*`"));
+            let error = Error::new(ErrorKind::Type, message).help("multiply by a scalar with `*`");
+            return Err(found_by(error, "dot", &[self, other], &[]));
         }
         let contract = other.rank().saturating_sub(2);
         let dot = DotGeneral {

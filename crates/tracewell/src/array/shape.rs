@@ -6,7 +6,7 @@ use tracewell_graph::prim::{Broadcast, Permute, Reshape};
 use tracewell_trace::{Error, ErrorKind};
 
 use super::reduce::axis_of;
-use super::{Array, apply, or_raise};
+use super::{Array, apply, found_by, or_raise};
 
 impl Array {
     /// The elements in row-major order under another shape.
@@ -42,11 +42,13 @@ impl Array {
         let (shape, location) = (shape.into(), Location::caller());
         let axes = match shape.rank().checked_sub(self.rank()) {
             Some(skip) => Ok((skip..shape.rank()).collect()),
-            None => Err(Error::new(
-                ErrorKind::Type,
-                format!("cannot broadcast {} to shape {shape}: it has more axes", self.ty()),
-            )
-            .help("broadcasting adds and repeats axes; `squeeze`, `reshape` or reduce to lose one")),
+            None => {
+                let message = format!("cannot broadcast {} to shape {shape}: it has more axes", self.ty());
+                let help = "broadcasting adds and repeats axes; `squeeze`, `reshape` or reduce to lose one";
+                let error = Error::new(ErrorKind::Type, message).help(help);
+                let sizes: Vec<String> = shape.iter().map(|n| n.to_string()).collect();
+                Err(found_by(error, "broadcast_to", &[self], &[&sizes.join(",")]))
+            }
         };
         let axes = or_raise(axes, &location);
         apply(Broadcast { shape, axes }, &[self.value().clone()], &location)
@@ -65,11 +67,11 @@ impl Array {
         let at = or_raise(axis_of(self, axis), &location);
         let result = match self.shape().size(at) {
             1 => Ok(self.shape().remove(at)),
-            n => Err(Error::new(
-                ErrorKind::Index,
-                format!("cannot squeeze axis {axis} of {}: its size is {n}, not 1", self.ty()),
-            )
-            .help("reduce along it, as in `sum_axes`, or `reshape` to join it with another")),
+            n => {
+                let message = format!("cannot squeeze axis {axis} of {}: its size is {n}, not 1", self.ty());
+                let help = "reduce along it, as in `sum_axes`, or `reshape` to join it with another";
+                Err(found_by(Error::new(ErrorKind::Index, message).help(help), "squeeze", &[self], &[&axis]))
+            }
         };
         apply(Reshape { shape: or_raise(result, &location) }, &[self.value().clone()], &location)
     }

@@ -11,7 +11,7 @@ use super::checks::check_same;
 use super::length::length;
 use super::parts::{of_all, one, part};
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, describe, enter, refill, values_of};
+use crate::staging::{Failure, Function, Running, describe, enter, refill, values_of};
 use crate::tree::{TreeRef, leaves};
 
 /// `x[0]`, `f(x[0], x[1])`, `f(f(x[0], x[1]), x[2])` … for the elements along the leading axis of `xs`, where `f` is
@@ -65,20 +65,21 @@ where
     let location = &function.location;
     R::own(enter::<R, R::Ok>(
         function,
-        || describe(xs, "xs"),
+        || describe(xs, "xs").option("reverse", reverse.to_string()),
         || {
             let length = length(function.api, xs, None)?;
             let scan = Scan { function, xs, f };
             // One graph, so that outside `jit!` it is compiled as a whole.
-            let body = Body::stage::<R>(function, "associative_scan", &unknown(xs, "xs"), |tracers| {
-                let scanned = flipped(tracers, reverse, location).map_err(Failure::Ours);
-                let scanned = scanned.and_then(|tracers| scan.prefixes(&tracers, length));
-                match scanned.and_then(|found| Ok(flipped(&found, reverse, location)?)) {
-                    Ok(found) => R::own(R::success(refill(xs, found))),
-                    Err(Failure::Ours(error)) => raise(error, location),
-                    Err(Failure::Theirs(failed)) => R::own(failed),
-                }
-            })?;
+            let body =
+                Body::stage::<R>(&function.inner(), "associative_scan", &unknown(xs, "xs"), |tracers| {
+                    let scanned = flipped(tracers, reverse, location).map_err(Failure::Ours);
+                    let scanned = scanned.and_then(|tracers| scan.prefixes(&tracers, length));
+                    match scanned.and_then(|found| Ok(flipped(&found, reverse, location)?)) {
+                        Ok(found) => R::own(R::success(refill(xs, found))),
+                        Err(Failure::Ours(error)) => raise(error, location),
+                        Err(Failure::Theirs(failed)) => R::own(failed),
+                    }
+                })?;
             let operands: Vec<Value> = [body.captured, values_of(xs)].concat();
             let call = Prim::from(Call { graph: Arc::new(body.graph) });
             let results = bind(&call, &operands, location)?;
@@ -137,7 +138,10 @@ impl<X: TreeRef + ?Sized, F> Scan<'_, X, F> {
         F: Fn(&X, &X) -> R,
     {
         let (a, b) = (refill(self.xs, a), refill(self.xs, b));
+        let arguments = [values_of(X::lend(&a)), values_of(X::lend(&b))].concat();
+        let running = Running::start(&self.function.as_a("combine"), &arguments);
         let found = (self.f)(X::lend(&a), X::lend(&b)).into_tree().map_err(Failure::Theirs)?;
+        running.returned(&found);
         let help = "it is given whole slices, and combines them element by element along the leading axis: \
                     `vmap` a function of single elements";
         let what = "the function of `associative_scan`";

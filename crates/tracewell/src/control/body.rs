@@ -22,11 +22,11 @@ impl<Y: Tree> Body<Y> {
     /// Stages a function for arguments whose values are not known. `role` names the graph of a closure.
     pub(super) fn stage<R: Outcome<Ok = Y>>(
         function: &Function,
-        role: &str,
+        role: &'static str,
         arguments: &[Argument],
         f: impl FnOnce(&[Value]) -> R,
     ) -> Result<Body<Y>, Failure<R>> {
-        let traced = stage_with(function, arguments, f)?;
+        let traced = stage_with(&function.as_a(role), arguments, f)?;
         let mut graph = traced.staged.graph;
         if function.name.is_none() {
             graph.name = role.to_string();
@@ -37,7 +37,7 @@ impl<Y: Tree> Body<Y> {
     /// The same for a function beside one that returns `R`.
     pub(super) fn stage_beside<R: Outcome, Q: Beside<R, Ok = Y>>(
         function: &Function,
-        role: &str,
+        role: &'static str,
         arguments: &[Argument],
         f: impl FnOnce(&[Value]) -> Q,
     ) -> Result<Body<Y>, Failure<R>> {
@@ -66,7 +66,7 @@ pub(super) fn function_of<F>(function: &Function) -> Function {
 
 /// How an API with several functions enters: none of their names is that of all.
 pub(super) fn unnamed(api: Api, location: Location) -> Function {
-    Function { api, name: None, location, called: None }
+    Function::unnamed(api, location)
 }
 
 /// The arguments that stand for a tree's arrays, by their paths.

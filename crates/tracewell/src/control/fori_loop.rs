@@ -14,7 +14,7 @@ use super::carry::Carry;
 use super::checks::check_integer;
 use crate::array::{Array, common_dtype, fit};
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, describe, enter, refill};
+use crate::staging::{Failure, Function, and, describe, enter, refill};
 use crate::tree::Tree;
 
 /// What [`fori_loop`] runs over: a range of Rust integers, whose length is then known to the compiler, or one of
@@ -92,14 +92,15 @@ where
     F: Fn(&Array, &S) -> R,
 {
     let function = Function::of::<F>(Api::ForiLoop, Location::caller());
-    R::own(enter::<R, S>(
-        &function,
-        || describe(&init, "carry"),
-        || match range.ends() {
-            Ends::Numbers(start, end) => count(&function, start, end, &init, &body),
-            Ends::Arrays(start, end) => count_to(&function, &start, &end, &init, &body),
-        },
-    ))
+    let ends = range.ends();
+    let called = || match &ends {
+        Ends::Numbers(start, end) => describe(&init, "carry").option("range", format!("{start}..{end}")),
+        Ends::Arrays(start, end) => and(and(describe(&init, "carry"), start, "start"), end, "end"),
+    };
+    R::own(enter::<R, S>(&function, called, || match ends.clone() {
+        Ends::Numbers(start, end) => count(&function, start, end, &init, &body),
+        Ends::Arrays(start, end) => count_to(&function, &start, &end, &init, &body),
+    }))
 }
 
 /// A range of known length is a scan over nothing.

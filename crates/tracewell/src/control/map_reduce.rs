@@ -11,7 +11,7 @@ use super::carry::Carry;
 use super::length::length;
 use super::parts::{element, of_all, one, part};
 use crate::outcome::{Beside, Outcome};
-use crate::staging::{Failure, Function, describe, enter, refill, values_of};
+use crate::staging::{Failure, Function, and, describe, enter, refill, values_of};
 use crate::tree::{Tree, TreeRef};
 
 /// At most so many blocks are combined independently of each other.
@@ -45,7 +45,7 @@ where
     let function = unnamed(Api::MapReduce, Location::caller());
     R::own(enter::<R, T>(
         &function,
-        || describe(xs, "xs"),
+        || and(describe(&init, "init"), xs, "xs"),
         || {
             let n = length(function.api, xs, None)?;
             let (start, parts) = parts(&function, &init, xs, &map, &combine)?;

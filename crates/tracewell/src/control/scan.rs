@@ -9,7 +9,7 @@ use super::body::{Body, elements};
 use super::carry::Carry;
 use super::length::length;
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, describe, enter, refill, values_of};
+use crate::staging::{Failure, Function, and, describe, enter, refill, values_of};
 use crate::tree::{Tree, TreeRef};
 
 /// How [`scan_with`] runs.
@@ -88,13 +88,13 @@ where
     R: Outcome<Ok = (C, Y)>,
     F: Fn(&C, &X) -> R,
 {
-    let arguments = || {
-        let ((mut values, mut names), (more, of_xs)) = (describe(init, "carry"), describe(xs, "xs"));
-        values.extend(more);
-        names.extend(of_xs);
-        (values, names)
+    let called = || {
+        let ScanOptions { length, reverse, unroll } = options;
+        let called = and(describe(init, "carry"), xs, "xs");
+        let called = called.option("length", length.map_or("-".to_string(), |n| n.to_string()));
+        called.option("reverse", reverse.to_string()).option("unroll", unroll.to_string())
     };
-    R::own(enter::<R, (C, Y)>(function, arguments, || {
+    R::own(enter::<R, (C, Y)>(function, called, || {
         let length = length(function.api, xs, options.length)?;
         let element = elements(xs, "x");
         let mut carry = Carry::new(init, "carry");

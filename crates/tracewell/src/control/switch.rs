@@ -33,7 +33,7 @@ pub fn switch<R: Outcome>(index: &Array, branches: &[&dyn Fn() -> R]) -> R {
     let function = unnamed(Api::Switch, Location::caller());
     R::own(enter::<R, R::Ok>(
         &function,
-        || describe(index, "index"),
+        || describe(index, "index").option("branches", branches.len().to_string()),
         || {
             if branches.is_empty() {
                 let error = Error::new(ErrorKind::Structure, "`switch` has no branches to choose from");

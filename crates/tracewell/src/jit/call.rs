@@ -8,8 +8,8 @@ use tracewell_graph::prim::Call as CallGraph;
 use tracewell_graph::{Location, Prim};
 use tracewell_runtime::Input;
 use tracewell_trace::{
-    Api, Argument, Error, ErrorKind, Event, Staged, Value, bind, bind_finer, current, is_idle, is_observed,
-    notify,
+    Api, Argument, Called, Error, ErrorKind, Event, Form, Staged, Value, bind, bind_finer, current, is_idle,
+    is_observed, notify,
 };
 
 use super::entry::{self, Entry};
@@ -19,12 +19,14 @@ use super::turn::{self, Turn};
 use crate::array::Array;
 use crate::checks::{self, CHECK_PURITY, RETRACE, Seen};
 use crate::executable::run;
+use crate::executor::Compiled;
 use crate::key::Key;
 use crate::outcome::Outcome;
 use crate::pipeline::Settings;
+use crate::repro;
 use crate::staging::{Failure, Function, Traced, enter, refill, stage_with};
 use crate::static_arg::Static;
-use crate::tree::{Tree, TreeRef};
+use crate::tree::{Tree, TreeRef, form};
 
 /// Where a jitted function is defined.
 #[derive(Debug)]
@@ -43,7 +45,7 @@ impl Site {
 
     fn function(&self) -> Function {
         let location = Location { file: self.file.into(), line: self.line, column: self.column };
-        Function { api: Api::Jit, name: Some(self.name.to_string()), location, called: None }
+        Function { name: Some(self.name.to_string()), ..Function::unnamed(Api::Jit, location) }
     }
 }
 
@@ -161,9 +163,10 @@ impl<'a> Call<'a> {
             && let Ok(executable) = entry.compiled()
             && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
-            return match run(executable, &mut inputs(self.leaves)) {
+            let mut inputs = inputs(self.leaves);
+            return match run(executable, &mut inputs) {
                 Ok(results) => R::own(R::success(filled(like, results, &entry))),
-                Err(error) => R::own(fail::<R>(error, self.callee, self.place)),
+                Err(error) => R::own(fail::<R>(error, self.callee, self.place, &entry, &inputs)),
             };
         }
         R::own(self.run_slowly(body))
@@ -173,14 +176,14 @@ impl<'a> Call<'a> {
     fn run_slowly<R: Outcome>(self, body: impl Fn(&mut Inside<'_>) -> R) -> R::With<R::Ok> {
         let location = Location::from(self.place);
         let function = Function { called: Some(location.clone()), ..self.callee.function() };
-        let describe = || {
-            let values = self.leaves.iter().map(|leaf| leaf.array().value().clone()).collect();
-            (values, self.names.iter().map(|n| n.to_string()).collect())
+        let _session = repro::session();
+        let called = match is_observed() {
+            true => flat(self.leaves.iter().map(|leaf| leaf.array().value().clone())),
+            false => Called::default(),
         };
-        let (described, named) = if is_observed() { describe() } else { Default::default() };
         enter::<R, R::Ok>(
             &function,
-            || (described, named),
+            || called,
             || {
                 let entry = self.entry::<R>(&function, &location, body)?;
                 let like = entry
@@ -190,8 +193,21 @@ impl<'a> Call<'a> {
                 // On a worker thread inside a traced function nothing is traced, but arguments may be tracers.
                 let traced = self.leaves.iter().any(|leaf| leaf.array().is_traced());
                 if is_idle() && entry.captured.is_empty() && !traced {
+                    let _early = repro::early();
                     let executable = entry.compiled()?;
-                    let results = run(executable, &mut inputs(self.leaves))?;
+                    let checked = checks::checks_values();
+                    if !checked {
+                        repro::release();
+                    }
+                    let mut inputs = inputs(self.leaves);
+                    // Where results are looked at, arguments are not given away.
+                    let before = if checked { kept(&inputs) } else { Vec::new() };
+                    let results = run(executable, &mut inputs);
+                    let results = results.inspect_err(|_| repro::restore(&kept(&inputs)))?;
+                    if checked {
+                        let known: Vec<Tensor> = before.into_iter().flatten().collect();
+                        checks::check_graph(&entry.graph, &known, &results, &Compiled)?;
+                    }
                     return Ok(filled(like, results, &entry));
                 }
                 let operands: Vec<Value> = entry
@@ -223,6 +239,7 @@ impl<'a> Call<'a> {
                 && let Some(entry) = known
             {
                 notify(&Event::CacheHit { function: self.callee.name(), location });
+                repro::found(&entry);
                 return Ok(entry);
             }
             let _tracing = match turn::take(&self.key) {
@@ -232,11 +249,14 @@ impl<'a> Call<'a> {
             };
             let mark = checks::mark();
             let (traced, signature) = self.trace(function, &body)?;
+            let recorded = repro::take_body();
             if CHECK_PURITY.is_on() {
                 self.check_purity(function, known.as_deref(), &traced, &body)?;
             }
             let kept = !traced.staged.asked;
-            let entry = Arc::new(self.new_entry(signature, traced));
+            let mut entry = self.new_entry(signature, traced);
+            entry.recorded = recorded;
+            let entry = Arc::new(entry);
             if known.is_none() {
                 checks::explain(mark, &self.key, &entry.signature, kept);
             }
@@ -313,7 +333,7 @@ fn finer(entry: &Entry, operands: &[Value]) -> Option<Prim> {
         frame.api(),
         Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize | Api::Jacfwd | Api::Jacrev | Api::Hessian
     );
-    let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_float();
+    let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_inexact();
     let active: Vec<bool> = operands.iter().map(varies).collect();
     if !reverse || !active.contains(&true) {
         return None;
@@ -352,9 +372,39 @@ fn fail<R: Outcome>(
     error: Error,
     callee: Callee<'_>,
     place: &'static std::panic::Location<'static>,
+    entry: &Entry,
+    inputs: &[Input<'_>],
 ) -> R::With<R::Ok> {
     let location = Location::from(place);
-    enter::<R, R::Ok>(&callee.function(), Default::default, || Err(error.at(location).into()))
+    let called = || {
+        let arrays = kept(inputs).into_iter().zip(entry.graph.input_types());
+        flat(arrays.map(|(tensor, ty)| match tensor {
+            Some(tensor) => Value::Known(tensor, ty.weak),
+            // It was given away.
+            None => crate::transform::zeros(&ty),
+        }))
+    };
+    let inside = || {
+        repro::found(entry);
+        Err(error.at(location).into())
+    };
+    enter::<R, R::Ok>(&callee.function(), called, inside)
+}
+
+/// What a jitted function was called on: the trees are told of when it is traced.
+fn flat(values: impl Iterator<Item = Value>) -> Called {
+    let arrays = Form::List(values.map(Form::Leaf).collect());
+    Called { arguments: vec![("arguments", arrays)], options: Vec::new() }
+}
+
+/// The inputs that are still there after a run.
+fn kept(inputs: &[Input<'_>]) -> Vec<Option<Tensor>> {
+    let tensor = |input: &Input<'_>| match input {
+        Input::Lent(tensor) => Some((*tensor).clone()),
+        Input::Given(tensor) => Some(tensor.clone()),
+        Input::Taken => None,
+    };
+    inputs.iter().map(tensor).collect()
 }
 
 /// The results in the structure of the function's result.
@@ -388,6 +438,11 @@ impl Inside<'_> {
         self.signature.argument(root, like, tracers.iter().map(Value::ty));
         let arrays = self.signature.last_arrays();
         self.next += arrays.len();
+        if is_observed() {
+            let mut next = tracers.iter();
+            let form = form(like).map(&mut |value| next.next().unwrap_or(value).clone());
+            notify(&Event::Parameter { name: root, form: &form });
+        }
         let mut next = tracers.iter().zip(arrays);
         like.rebuild_ref(&mut |leaf| {
             let Some((value, (path, _))) = next.next() else { return leaf.clone() };
@@ -400,6 +455,9 @@ impl Inside<'_> {
 
     /// A static argument, of which only the value is of interest.
     pub fn constant<T: Static>(&mut self, name: &'static str, value: &T) {
+        if is_observed() {
+            notify(&Event::Parameter { name, form: &Form::Static(crate::tree::brief(value)) });
+        }
         self.signature.constant(name, value);
     }
 }

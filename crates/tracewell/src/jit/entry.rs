@@ -11,6 +11,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use rustc_hash::FxHashMap;
 use tracewell_graph::Graph;
 use tracewell_graph::prim::first_half;
+use tracewell_repro::Body;
 use tracewell_runtime::Executable;
 use tracewell_trace::{Error, Value};
 
@@ -37,6 +38,8 @@ pub(crate) struct Entry {
     pub(crate) settings: Settings,
     /// Which results have a weak type.
     pub(crate) weak_results: Vec<bool>,
+    /// What it did while it was traced, for repros.
+    pub(crate) recorded: Option<Arc<Body>>,
     compiled: OnceLock<Arc<Executable>>,
     /// Its graph with the residuals of its derivative, by the inputs that vary; `None` where it has none.
     linearized: Mutex<Vec<Halved>>,
@@ -58,6 +61,7 @@ impl Entry {
             result,
             settings,
             weak_results,
+            recorded: None,
             compiled: OnceLock::new(),
             linearized: Mutex::default(),
         }
@@ -134,7 +138,8 @@ pub(crate) fn find(key: &Key) -> Option<Arc<Entry>> {
 
 /// Keeps an entry.
 pub(crate) fn keep(key: Key, entry: Arc<Entry>) {
-    let bytes = size_of::<Entry>() + key.bytes() + entry.signature.bytes() + entry.graph.bytes();
+    let recorded = entry.recorded.as_ref().map_or(0, |body| body.bytes());
+    let bytes = size_of::<Entry>() + key.bytes() + entry.signature.bytes() + entry.graph.bytes() + recorded;
     if entries().insert(key, entry, bytes) {
         REMOVALS.fetch_add(1, Ordering::Relaxed);
     }

@@ -9,7 +9,7 @@ mod turn;
 
 pub use call::{Call, Inside, Site};
 pub use closure::{Jit, jit};
-pub(crate) use entry::traces_of;
 pub use entry::{CacheStats, cache_stats, clear_caches};
+pub(crate) use entry::{Entry, traces_of};
 pub use lower::{Lowered, lower};
 pub(crate) use signature::{Difference, Signature};

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use tracewell_graph::Location;
 use tracewell_graph::prim::{self, Policy};
+use tracewell_graph::{Location, Param, ParamValue};
 use tracewell_trace::{Api, Error, ErrorKind, Value};
 
 use super::rule::{bind_staged, is_plain};
 use crate::array::{Array, apply, or_raise};
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, arguments, describe, enter, refill, stage_tree, values_of};
+use crate::staging::{
+    Failure, Function, arguments, call_plainly, describe, enter, refill, stage_tree, values_of,
+};
 use crate::tree::TreeRef;
 
 /// `f`, of which the backward pass keeps only the argument: what else it needs is computed again.
@@ -51,7 +53,18 @@ where
     F: Fn(&X) -> R,
 {
     let function = Function::of::<F>(Api::Checkpoint, Location::caller());
-    move |x| R::own(enter::<R, R::Ok>(&function, || describe(x, "x"), || run(&function, &policy, &f, x)))
+    move |x| {
+        let called = || describe(x, "x").option("policy", policy_text(&policy));
+        R::own(enter::<R, R::Ok>(&function, called, || run(&function, &policy, &f, x)))
+    }
+}
+
+/// A policy as its primitive writes it.
+fn policy_text(policy: &Policy) -> String {
+    match policy.to_value() {
+        ParamValue::Text(text) => text,
+        _ => String::new(),
+    }
 }
 
 fn run<X, R, F>(function: &Function, policy: &Policy, f: &F, x: &X) -> Result<R::Ok, Failure<R>>
@@ -61,7 +74,7 @@ where
     F: Fn(&X) -> R,
 {
     if is_plain(x) {
-        return f(x).into_tree().map_err(Failure::Theirs);
+        return call_plainly(function, x, f);
     }
     let traced = stage_tree::<X, R>(function, x, &arguments(x, "x"), f)?;
     let staged = traced.staged;

@@ -8,7 +8,9 @@ use super::rule::{
     strong, unknown, with_zeros,
 };
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, arguments, describe, enter, refill, stage_tree, values_of};
+use crate::staging::{
+    Failure, Function, arguments, call_plainly, describe, enter, refill, stage_tree, values_of,
+};
 use crate::tree::{TreeRef, leaves};
 
 /// `f` with a derivative of your own: `rule(x, dx)` gives `f(x)` and its derivative along `dx`.
@@ -50,7 +52,7 @@ where
     D: Fn(&X, &X) -> Q,
 {
     if is_plain(x) {
-        return f(x).into_tree().map_err(Failure::Theirs);
+        return call_plainly(function, x, f);
     }
     let traced = stage_tree::<X, R>(function, x, &arguments(x, "x"), f)?;
     let primal = traced.staged;

@@ -11,7 +11,9 @@ use super::rule::{
     strong, unknown, with_zeros,
 };
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, arguments, describe, enter, refill, stage_tree, values_of};
+use crate::staging::{
+    Failure, Function, arguments, call_plainly, describe, enter, refill, stage_tree, values_of,
+};
 use crate::tree::{Tree, TreeRef, leaves};
 
 /// A function with a backward pass of your own: `fwd(x)` gives its value and residuals, `bwd(residuals, ct)` the
@@ -55,7 +57,7 @@ where
     B: Fn(&S, &Y) -> Q,
 {
     if is_plain(x) {
-        return fwd(x).into_tree().map(|(y, _)| y).map_err(Failure::Theirs);
+        return call_plainly(function, x, fwd).map(|(y, _)| y);
     }
     let mut known = arguments(x, "x");
     known.iter_mut().for_each(|argument| argument.ty.weak = false);

@@ -5,14 +5,14 @@
 use tracewell_array::Shape;
 use tracewell_graph::Location;
 use tracewell_graph::prim::{Permute, Reshape};
-use tracewell_trace::Api;
+use tracewell_trace::{Api, Error, ErrorKind, raise};
 
 use super::grad::grad_from;
 use super::jvp::jvp_from;
 use super::vjp::{linearize_from, vjp_from};
 use super::vmap::vmap_from;
 use crate::array::{Array, apply};
-use crate::staging::Function;
+use crate::staging::{Function, and, composed, describe};
 use crate::tree::Tree;
 
 /// The basis vectors of arrays like `x`, along a leading axis.
@@ -20,6 +20,20 @@ fn basis(x: &Array, location: &Location) -> Array {
     let n = x.len();
     let shape: Shape = std::iter::once(n).chain(x.shape().iter()).collect();
     apply(Reshape { shape }, &[Array::eye(n, x.dtype()).value().clone()], location)
+}
+
+/// A derivative by complex numbers is two, by their parts, unless the function is holomorphic, which nobody knows.
+fn must_be_real(function: &Function, by: &str, x: &Array) {
+    if x.dtype().is_complex() {
+        let message = format!(
+            "`{}` {by} {}: only derivatives of and by real numbers are one array",
+            function.api.name(),
+            x.ty()
+        );
+        let help =
+            "take it apart with `.re()` and `.im()`, or use `linearize` or `vjp`, which know complex numbers";
+        raise(Error::new(ErrorKind::NotDifferentiable, message).help(help), &function.location);
+    }
 }
 
 /// `[y…, x…]`: the axes of a derivative are those of the result, then those of the argument.
@@ -39,11 +53,12 @@ fn joined(derivative: &Array, y: &Array, x: &Array, location: &Location) -> Arra
 #[track_caller]
 pub fn jacfwd<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     let function = Function::of::<F>(Api::Jacfwd, Location::caller());
-    move |x| forward(&function, &f, x)
+    move |x| composed(&function, || describe(x, "x"), || forward(&function, &f, x))
 }
 
 fn forward(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array {
     let location = &function.location;
+    must_be_real(function, "by", x);
     let (y, push) = linearize_from(function.clone(), f, x);
     let columns = vmap_from(function.within(Api::Vmap), |dx: &Array| push(dx))(&basis(x, location));
     // The batch axis runs over the argument's elements and goes last.
@@ -56,12 +71,15 @@ fn forward(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array
 #[track_caller]
 pub fn jacrev<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     let function = Function::of::<F>(Api::Jacrev, Location::caller());
-    move |x| {
-        let location = &function.location;
-        let (y, pull) = vjp_from(function.clone(), &f, x);
-        let rows = vmap_from(function.within(Api::Vmap), |ct: &Array| pull(ct))(&basis(&y, location));
-        joined(&rows, &y, x, location)
-    }
+    move |x| composed(&function, || describe(x, "x"), || reverse(&function, &f, x))
+}
+
+fn reverse(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array {
+    let location = &function.location;
+    let (y, pull) = vjp_from(function.clone(), f, x);
+    must_be_real(function, "of", &y);
+    let rows = vmap_from(function.within(Api::Vmap), |ct: &Array| pull(ct))(&basis(&y, location));
+    joined(&rows, &y, x, location)
 }
 
 /// The matrix of second derivatives of a function with one float result.
@@ -75,12 +93,16 @@ pub fn jacrev<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
 #[track_caller]
 pub fn hessian<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     let function = Function::of::<F>(Api::Hessian, Location::caller());
-    move |x| forward(&function, grad_from(function.clone(), &f), x)
+    move |x| {
+        let inside = || forward(&function.inner(), grad_from(function.clone(), &f), x);
+        composed(&function, || describe(x, "x"), inside)
+    }
 }
 
 /// The second derivative of a function with one float result times a vector, without the matrix.
 #[track_caller]
 pub fn hvp<X: Tree, F: Fn(&X) -> Array>(f: F, x: &X, v: &X) -> X {
     let function = Function::of::<F>(Api::Hvp, Location::caller());
-    jvp_from(function.clone(), grad_from(function, &f), x, v).1
+    let inside = || jvp_from(function.inner(), grad_from(function.clone(), &f), x, v).1;
+    composed(&function, || and(describe(x, "x"), v, "v"), inside)
 }

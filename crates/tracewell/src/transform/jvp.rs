@@ -7,7 +7,7 @@ use tracewell_trace::{Api, Staged, Value, apply_known};
 use super::grad::check_arguments;
 use super::pullback::{rule, zeros};
 use crate::outcome::Outcome;
-use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
+use crate::staging::{Function, and, arguments, describe, enter, refill, stage_tree, values_of};
 use crate::tree::{TreeRef, check_like};
 
 /// `(f(x), ∂f(x)·dx)`, by forward mode.
@@ -37,7 +37,7 @@ where
 {
     enter::<R, (R::Ok, R::Ok)>(
         &function,
-        || describe(x, "x"),
+        || and(describe(x, "x"), dx, "dx"),
         || {
             check_arguments(function.api, x)?;
             check_like(("tangent", "argument", "x"), x, dx)?;

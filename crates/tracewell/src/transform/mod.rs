@@ -21,6 +21,7 @@ pub use eval_shape::eval_shape;
 pub use grad::{grad, grad_aux, value_and_grad, value_and_grad_aux};
 pub use jacobian::{hessian, hvp, jacfwd, jacrev};
 pub use jvp::jvp;
+pub(crate) use pullback::zeros;
 pub use residuals::{Residual, Source, print_saved_residuals, saved_residuals};
 pub use trace::trace;
 pub use vjp::{Pullback, Pushforward, linearize, vjp};

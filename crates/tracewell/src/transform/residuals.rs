@@ -3,14 +3,14 @@
 use std::fmt;
 
 use tracewell_graph::{ArrayType, Graph, Location, Var};
-use tracewell_trace::{Api, Error, boundary};
+use tracewell_trace::{Api, Error, boundary, complete};
 use tracewell_transform::linearize;
 
 use super::grad::check_arguments;
 use super::pullback::rule;
 use super::rule::labels;
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, arguments, stage_tree};
+use crate::staging::{Entered, Failure, Function, arguments, describe, stage_tree};
 use crate::tree::{TreeRef, paths};
 
 /// An array that is kept for the backward pass.
@@ -69,6 +69,8 @@ pub fn saved_residuals<X: TreeRef + ?Sized, R: Outcome>(
 ) -> Result<Vec<Residual>, Error> {
     let function = Function { name: None, ..Function::of::<()>(Api::SavedResiduals, Location::caller()) };
     crate::executor::install();
+    let _session = crate::repro::session();
+    let entered = Entered::start(&function, || describe(x, "x"));
     let found = boundary(Api::SavedResiduals, None, &function.location, || -> Result<_, Failure<R>> {
         check_arguments(Api::SavedResiduals, x)?;
         let staged = stage_tree::<X, R>(&function, x, &arguments(x, "x"), f)?.staged;
@@ -82,11 +84,15 @@ pub fn saved_residuals<X: TreeRef + ?Sized, R: Outcome>(
         Ok(residuals.map(|var| residual(&split.primal, &inputs, var)).collect())
     })?;
     match found {
-        Ok(found) => Ok(found),
-        Err(Failure::Ours(error)) => Err(error.at(function.location)),
+        Ok(found) => {
+            entered.end(Ok(&()));
+            Ok(found)
+        }
+        Err(Failure::Ours(error)) => Err(complete(error, &function.location)),
         Err(Failure::Theirs(_)) => {
             let kind = tracewell_trace::ErrorKind::Structure;
-            Err(Error::new(kind, "the function returned an error of its own").at(function.location))
+            let error = Error::new(kind, "the function returned an error of its own");
+            Err(complete(error, &function.location))
         }
     }
 }

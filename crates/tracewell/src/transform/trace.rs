@@ -4,7 +4,7 @@ use tracewell_graph::{Graph, Location};
 use tracewell_trace::{Api, Error, ErrorKind, boundary, complete};
 
 use crate::outcome::Outcome;
-use crate::staging::{Failure, Function, arguments, stage_tree};
+use crate::staging::{Entered, Failure, Function, arguments, describe, stage_tree};
 use crate::tree::TreeRef;
 
 /// The graph of a function for an argument of these types. A failure of the function's own is an error too.
@@ -19,11 +19,16 @@ use crate::tree::TreeRef;
 pub fn trace<X: TreeRef + ?Sized, R: Outcome, F: Fn(&X) -> R>(f: F, x: &X) -> Result<Graph, Error> {
     let function = Function::of::<F>(Api::Trace, Location::caller());
     crate::executor::install();
+    let _session = crate::repro::session();
+    let entered = Entered::start(&function, || describe(x, "x"));
     let traced = boundary(Api::Trace, function.name.as_deref(), &function.location, || {
         stage_tree::<X, R>(&function, x, &arguments(x, "x"), f)
     })?;
     match traced {
-        Ok(traced) => Ok(traced.staged.graph),
+        Ok(traced) => {
+            entered.end(Ok(&()));
+            Ok(traced.staged.graph)
+        }
         Err(Failure::Ours(error)) => Err(complete(error, &function.location)),
         Err(Failure::Theirs(_)) => {
             let error = Error::new(ErrorKind::Structure, "the traced function returned an error of its own");

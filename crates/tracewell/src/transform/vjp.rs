@@ -2,14 +2,17 @@
 
 #![allow(clippy::type_complexity, reason = "signatures say what a transform takes and gives")]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use tracewell_graph::Location;
-use tracewell_trace::{Api, Error, Event, notify};
+use tracewell_trace::{Api, Called, Error, Event, is_idle, notify};
 
 use super::grad::check_arguments;
 use super::pullback::{Linear, linear};
 use crate::array::or_raise;
 use crate::outcome::Outcome;
-use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, values_of};
+use crate::repro;
+use crate::staging::{Function, arguments, composed, describe, enter, refill, stage_tree, values_of};
 use crate::tree::{Tree, TreeRef, check_like};
 
 /// A pullback: from a cotangent of the result to the cotangent of the argument.
@@ -51,12 +54,20 @@ where
     let (outcome, linear) = at_point::<X, R, F>(&function, &f, x);
     let like = x.rebuild_ref(&mut Clone::clone);
     R::and(outcome, |y| {
-        let linear = linear.expect("a success was linearised");
+        let (linear, origin) = linear.expect("a success was linearised");
         let shape_of_y = stripped(&y);
         let pull = move |ct: &R::Ok| {
-            let result = check_like(("cotangent", "result", "y"), &shape_of_y, ct);
-            let result = result.and_then(|()| linear.pull(&values_of(ct)));
-            refill(&like, or_raise(result.map_err(|error| returned(error, "pullback")), &function.location))
+            origin.call(
+                "pullback",
+                &function,
+                || describe(ct, "ct"),
+                || {
+                    let result = check_like(("cotangent", "result", "y"), &shape_of_y, ct);
+                    let result = result.and_then(|()| linear.pull(&values_of(ct)));
+                    let result = result.map_err(|error| returned(error, "pullback"));
+                    refill(&like, or_raise(result, &function.location))
+                },
+            )
         };
         (y, Box::new(pull) as Pullback<R::Ok, X::Owned>)
     })
@@ -95,13 +106,20 @@ where
     let (outcome, linear) = at_point::<X, R, F>(&function, &f, x);
     let like = x.rebuild_ref(&mut Clone::clone);
     R::and(outcome, |y| {
-        let linear = linear.expect("a success was linearised");
+        let (linear, origin) = linear.expect("a success was linearised");
         let shape_of_y = stripped(&y);
         let push = move |dx: &X::Owned| {
-            let result = check_like(("tangent", "argument", "x"), &like, dx);
-            let result = result.and_then(|()| linear.push(&values_of(dx)));
-            let result = result.map_err(|error| returned(error, "pushforward"));
-            refill(&shape_of_y, or_raise(result, &function.location))
+            origin.call(
+                "pushforward",
+                &function,
+                || describe(dx, "dx"),
+                || {
+                    let result = check_like(("tangent", "argument", "x"), &like, dx);
+                    let result = result.and_then(|()| linear.push(&values_of(dx)));
+                    let result = result.map_err(|error| returned(error, "pushforward"));
+                    refill(&shape_of_y, or_raise(result, &function.location))
+                },
+            )
         };
         (y, Box::new(push) as Pushforward<X::Owned, R::Ok>)
     })
@@ -113,7 +131,7 @@ fn returned(error: Error, what: &str) -> Error {
 }
 
 /// Linearises at a point: the outcome, and the derivative where it succeeded.
-fn at_point<X, R, F>(function: &Function, f: &F, x: &X) -> (R::With<R::Ok>, Option<Linear>)
+fn at_point<X, R, F>(function: &Function, f: &F, x: &X) -> (R::With<R::Ok>, Option<(Linear, Origin)>)
 where
     X: TreeRef + ?Sized,
     R: Outcome,
@@ -121,6 +139,7 @@ where
 {
     let api = function.api;
     let mut kept = None;
+    let _session = repro::session();
     let outcome = enter::<R, R::Ok>(
         function,
         || describe(x, "x"),
@@ -134,10 +153,40 @@ where
             Ok(y)
         },
     );
-    if kept.is_some() {
-        notify(&Event::ReturnedFunction { api });
+    (outcome, kept.map(|linear| (linear, Origin::new(api))))
+}
+
+/// Where a returned function came from, so that a call of it can be told of.
+struct Origin {
+    number: u64,
+    /// The call that returned it, where that was not part of another.
+    call: Option<repro::Statement>,
+}
+
+impl Origin {
+    /// That of the call that has just returned.
+    fn new(api: Api) -> Origin {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        notify(&Event::ReturnedFunction { api, number });
+        Origin { number, call: if is_idle() { repro::last_call() } else { None } }
     }
-    (outcome, kept)
+
+    /// Calls the function.
+    fn call<T: Tree>(
+        &self,
+        name: &str,
+        function: &Function,
+        called: impl FnOnce() -> Called,
+        f: impl FnOnce() -> T,
+    ) -> T {
+        let _session = repro::session_after(self.call.as_ref());
+        let function = Function {
+            name: Some(name.to_string()),
+            ..Function::unnamed(Api::Returned, function.location.clone())
+        };
+        composed(&function, || called().option("function", self.number.to_string()), f)
+    }
 }
 
 /// The structure and types of a tree, to check others against.

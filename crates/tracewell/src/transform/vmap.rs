@@ -3,7 +3,7 @@
 use tracewell_array::Shape;
 use tracewell_graph::prim::{Broadcast, Permute};
 use tracewell_graph::{Location, Prim};
-use tracewell_trace::{Api, Argument, Error, ErrorKind, Staged, Value, apply, bind};
+use tracewell_trace::{Api, Argument, Error, ErrorKind, Event, Staged, Value, apply, bind, notify};
 
 use super::pullback::rule;
 use crate::outcome::Outcome;
@@ -143,7 +143,7 @@ where
     let location = &function.location;
     R::own(enter::<R, R::Ok>(
         function,
-        || describe(x, "x"),
+        || describe(x, "x").option("axes", axes_text(axes)),
         || {
             check_count("arguments", axes.len(), leaves(x).len())?;
             let (size, axes) = batch_size(x, axes)?;
@@ -167,6 +167,7 @@ where
             let inputs: Vec<Value> = captured.into_iter().chain(inputs).collect();
             let outputs = apply(&batched, &inputs, location)?;
             let out_axes = out_axes(&traced.result);
+            notify(&Event::Option { name: "out_axes", value: &axes_text(&out_axes) });
             check_count("results", out_axes.len(), outputs.len())?;
             let named = paths(&traced.result, "y").into_iter().zip(out_axes);
             let mut results = Vec::with_capacity(outputs.len());
@@ -176,6 +177,12 @@ where
             Ok(refill(&traced.result, results))
         },
     ))
+}
+
+/// Axes as observers are told them: `0,-,1`.
+fn axes_text(axes: &[Option<isize>]) -> String {
+    let text = |axis: &Option<isize>| axis.map_or("-".to_string(), |axis| axis.to_string());
+    axes.iter().map(text).collect::<Vec<_>>().join(",")
 }
 
 /// A list of axes must name one for each array.

@@ -101,6 +101,32 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Primitives with operands.
+impl Reader<'_> {
+    /// `add %0, 2.0:f32[2]`, where variables are numbers.
+    pub(super) fn applied(&mut self) -> Read<(Prim, Vec<Atom>)> {
+        let prim = self.prim(1)?;
+        let mut operands = Vec::new();
+        while self.lexer.peek()? != Token::End {
+            if !operands.is_empty() {
+                self.expect(",")?;
+            }
+            let at = self.lexer.start();
+            operands.push(match self.lexer.peek()? {
+                Token::Value(name) => {
+                    self.lexer.next()?;
+                    match plain_number(name) {
+                        Some(var) => Atom::Var(var),
+                        None => return self.error(at, format!("`%{name}` is not a number that fits here")),
+                    }
+                }
+                _ => self.atom(&Scope::default())?,
+            });
+        }
+        Ok((prim, operands))
+    }
+}
+
 /// Graphs.
 impl<'a> Reader<'a> {
     /// `func @name(…) -> (…) { … }`

@@ -12,7 +12,7 @@ use tracewell_array::{DType, Literal, Shape, Tensor};
 
 use super::error::ReadError;
 use super::lex::{Lexer, Token, unquote};
-use crate::graph::Graph;
+use crate::graph::{Atom, Graph};
 use crate::params::ParamValue;
 use crate::prim::Prim;
 use crate::ty::ArrayType;
@@ -44,6 +44,19 @@ pub fn read(text: &str, resolve: &dyn Resolve) -> Result<Graph, ReadError> {
     let graph = reader.graph(1)?;
     reader.end()?;
     Ok(graph)
+}
+
+/// Reads one primitive with its parameters, as [`write_prim`](super::write_prim) wrote it.
+pub fn read_prim(text: &str, resolve: &dyn Resolve) -> Result<Prim, ReadError> {
+    let mut reader = Reader::new(text, resolve, true);
+    let prim = reader.prim(1)?;
+    reader.end()?;
+    Ok(prim)
+}
+
+/// Reads one primitive with its operands, of which variables are numbers: `add %0, 2.0:f32[2]`.
+pub fn read_applied(text: &str, resolve: &dyn Resolve) -> Result<(Prim, Vec<Atom>), ReadError> {
+    Reader::new(text, resolve, true).applied()
 }
 
 /// Reads all graphs of a text, one after the other, and checks them.
@@ -206,10 +219,20 @@ impl<'a> Reader<'a> {
         Ok(ArrayType { dtype, shape, weak })
     }
 
-    /// The text of a literal, which may be several tokens without space between: `-1.5`, `nan:0x7fc00001`.
+    /// The text of a literal, which may be several tokens without space between: `-1.5`, `nan:0x7fc00001`, and two
+    /// such with a sign between for a complex number.
     fn literal_text(&mut self) -> Read<&'a str> {
         let at = self.lexer.start();
         self.accept("-")?;
+        self.magnitude()?;
+        if self.accept("+")? || self.accept("-")? {
+            self.magnitude()?;
+        }
+        Ok(self.lexer.since(at))
+    }
+
+    /// A literal without its sign.
+    fn magnitude(&mut self) -> Read<()> {
         let (Token::Word(_) | Token::Number(_)) = self.lexer.peek()? else {
             return self.expected("a literal");
         };
@@ -217,7 +240,7 @@ impl<'a> Reader<'a> {
         if nan && matches!(self.lexer.peek_second(), Ok(Token::Number(_))) && self.accept(":")? {
             self.lexer.next()?;
         }
-        Ok(self.lexer.since(at))
+        Ok(())
     }
 
     fn literal(&self, dtype: DType, text: &str, at: usize) -> Read<Literal> {

@@ -5,6 +5,7 @@ use tracewell_array::DType;
 
 use super::{Definition, MAX_DEPTH, Read, Reader};
 use crate::conv::{Conv, ConvResult, WindowAxis};
+use crate::fft::{Fft, FftKind};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
@@ -323,7 +324,10 @@ impl<'a> Reader<'a> {
                     None => self.error(at, format!("there is no function `{name}`")),
                 }
             }
-            other => self.error(at, format!("there is no library function `{other}`")),
+            other => match FftKind::parse(other) {
+                Some(kind) => Ok(Library::Fft(Fft { kind, lengths: self.shape()?.iter().collect() })),
+                None => self.error(at, format!("there is no library function `{other}`")),
+            },
         }
     }
 

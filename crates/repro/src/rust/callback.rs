@@ -1,0 +1,71 @@
+//! Functions that a program calls back: checks are written as such, others are stood in for.
+
+use tracewell_graph::{ArrayType, ParamValue};
+
+use super::names::literal;
+use super::{Lines, Program};
+use crate::failure::Stage;
+use crate::tree::{Bind, Operand};
+
+impl Program {
+    pub(super) fn callback(&mut self, lines: &mut Lines, bind: &Bind) {
+        let (mut name, mut types) = (String::new(), Vec::new());
+        bind.prim.rules().each_param(&mut |_, value| match value {
+            ParamValue::Text(text) => name = text,
+            ParamValue::Types(all) => types = all,
+            _ => {}
+        });
+        let operands: Vec<String> = bind.operands.iter().map(|operand| self.owned(operand)).collect();
+        if let Some(format) = format_of(&name, "check ") {
+            lines.push(&format!("check!({});", with_format(&operands, &format)));
+        } else if let Some(format) = format_of(&name, "debug_print ") {
+            let all: Vec<String> = std::iter::once(format).chain(operands).collect();
+            lines.push(&format!("debug_print!({});", all.join(", ")));
+        } else {
+            self.stand_in(lines, bind, &types, &operands);
+        }
+    }
+
+    /// A function that gives zeros, or fails as it did.
+    fn stand_in(&mut self, lines: &mut Lines, bind: &Bind, types: &[ArrayType], operands: &[String]) {
+        let zeros: Vec<String> = types.iter().map(|ty| self.operand(&Operand::Lost(ty.clone()))).collect();
+        let zeros = format!("vec![{}]", zeros.join(", "));
+        let inside = match &self.failure {
+            Some(failure) if failure.stage == Stage::Running && failure.kind != "Check" => {
+                format!("repro::fail({}, {}); {zeros}", literal(&failure.kind), literal(&failure.message))
+            }
+            _ => zeros.clone(),
+        };
+        let made = self.fresh("called");
+        let (given, like) = (format!("vec![{}]", operands.join(", ")), format!("{zeros} as Vec<Array>"));
+        let function = format!("|_: &Vec<Array>| -> Vec<Array> {{ {inside} }}");
+        lines.push(&format!("let {made} = callback(&({like}), {function}, &{given});"));
+        for (i, typed) in bind.results.iter().enumerate() {
+            lines.push(&format!("let v{} = {made}[{i}].clone();", typed.name.var));
+        }
+    }
+}
+
+/// The format in the name of a check or a print, as a literal of a program.
+fn format_of(name: &str, verb: &str) -> Option<String> {
+    let rest = name.strip_prefix(verb)?;
+    let mut escaped = false;
+    let end = rest.char_indices().skip(1).find_map(|(at, c)| {
+        let closes = c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+        closes.then_some(at)
+    })?;
+    rest.starts_with('"').then(|| rest[..=end].to_string())
+}
+
+/// The operands of a check: the condition, the format, what is shown.
+fn with_format(operands: &[String], format: &str) -> String {
+    let (condition, shown) =
+        operands.split_first().map_or(("", &[][..]), |(first, rest)| (first.as_str(), rest));
+    let all: Vec<&str> = [condition, format]
+        .into_iter()
+        .chain(shown.iter().map(String::as_str))
+        .filter(|text| !text.is_empty())
+        .collect();
+    all.join(", ")
+}

@@ -1,0 +1,16 @@
+//! Repros from end to end: every failure is recorded, written, read, replayed, and fails in the same way.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
+
+#[path = "repro/command.rs"]
+mod command;
+#[path = "repro/folders.rs"]
+mod folders;
+#[path = "repro/laws.rs"]
+mod laws;
+#[path = "errors/mod.rs"]
+mod mistakes;
+#[path = "repro/scenarios.rs"]
+mod scenarios;
+#[path = "repro/yield_table.rs"]
+mod yield_table;

@@ -1,0 +1,136 @@
+//! What is written when something fails, and what is not.
+
+use std::fs;
+use std::path::PathBuf;
+
+use tracewell::prelude::*;
+use tracewell::repro::{self, Repro};
+
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("tracewell-folders-{}-{name}", std::process::id()));
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+fn wrong(n: usize) -> Result<Array> {
+    jit(move |x: &Array| -> Result<Array> { Ok(x.sin().dot(&Array::ones([n], F32))) })
+        .call(&Array::ones([3], F32))
+}
+
+#[test]
+fn the_error_says_where_its_repro_is() {
+    let root = folder("says");
+    let error = repro::writing_to(&root, || wrong(5)).unwrap_err();
+    let path = error.repro().unwrap().to_string();
+    assert!(error.to_string().ends_with(&format!("\n  repro: {path}")), "{error}");
+    assert!(Repro::load(&path).unwrap().run().is_reproduced());
+    for file in ["repro.rs", "Cargo.toml", "repro.txt", "signature.txt"] {
+        assert!(PathBuf::from(&path).join(file).is_file(), "{file}");
+    }
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn only_its_owner_can_read_it() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = folder("owner");
+    let error = repro::writing_to(&root, || wrong(6)).unwrap_err();
+    for path in [root.clone(), error.repro().unwrap().into()] {
+        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o700);
+    }
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn one_folder_for_each_kind_of_failure() {
+    let root = folder("each");
+    repro::writing_to(&root, || {
+        let first = wrong(7).unwrap_err();
+        let second = wrong(8).unwrap_err();
+        assert_eq!(first.repro(), second.repro(), "only the numbers differ");
+        let other = jit(|x: &Array| -> Result<Array> { Ok(x.reshape([5])) }).call(&Array::ones([3], F32));
+        assert_ne!(other.unwrap_err().repro(), first.repro());
+    });
+    assert_eq!(fs::read_dir(&root).unwrap().count(), 2);
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn an_error_stays_what_it_is_where_nothing_can_be_written() {
+    let file = folder("file");
+    fs::write(&file, "not a folder").unwrap();
+    let error = repro::writing_to(&file, || wrong(9)).unwrap_err();
+    assert!(error.repro().is_none());
+    assert!(error.message().contains("f32[9]"), "{error}");
+    fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_warm_call_has_no_observer_and_a_failing_one_has_its_tree() {
+    jit! {
+        fn checked(x: &Array) -> Result<Array> {
+            check!(x.gt(0.0).all(), "x is {}", x);
+            Ok(x.sin().cos())
+        }
+    }
+    let root = folder("warm");
+    repro::writing_to(&root, || {
+        let x = Array::from([1.0f32, 2.0]);
+        checked(&x).unwrap();
+        assert!(!tracewell::observe::is_observed());
+        checked(&x).unwrap();
+        let error = checked(&Array::from([1.0f32, -2.0])).unwrap_err();
+        let repro = Repro::load(error.repro().unwrap()).unwrap();
+        assert!(repro.to_text().contains("\"sin\""), "{}", repro.to_text());
+        assert!(repro.run().is_reproduced());
+    });
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn a_panic_of_the_user_leaves_a_folder() {
+    let root = folder("panic");
+    let run = || {
+        repro::writing_to(&root, || {
+            std::panic::catch_unwind(|| {
+                jit(|x: &Array| -> Array { panic!("no {} here", x.sin().rank()) })
+                    .call(&Array::ones([2], F32))
+            })
+        })
+    };
+    assert!(run().is_err());
+    let found = fs::read_dir(&root).unwrap().next().unwrap().unwrap().path();
+    let repro = Repro::load(&found).unwrap();
+    assert!(!repro.is_exact() && repro.run().is_reproduced());
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn nans_are_found_by_primitive_and_line() {
+    let root = folder("nans");
+    let f = jit(|x: &Array| -> Result<Array> { Ok(((x - 1.0).log() * 2.0).exp().sum()) });
+    let error =
+        repro::writing_to(&root, || repro::check_nans(|| f.call(&Array::from([0.5f32, 2.0])))).unwrap_err();
+    assert_eq!(error.message(), "`log` gave NaN for finite operands, first at [0]");
+    assert!(error.location().unwrap().file.ends_with("folders.rs"), "{error}");
+    assert!(Repro::load(error.repro().unwrap()).unwrap().run().is_reproduced());
+    fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn compiled_and_evaluated_results_agree() {
+    let f = jit(|x: &Array| x.sin().dot(&x.t()).exp().sum_axes(&[0]));
+    repro::check_compiled(|| f.call(&Array::linspace(-1.0, 1.0, 12, F32).reshape([4, 3])));
+}
+
+#[test]
+fn a_result_that_is_not_expected_is_a_failure() {
+    let root = folder("expect");
+    let x = Array::from([1.0f32, 2.0]);
+    let run = || repro::expect(|| jit(|x: &Array| (-x).sum()).call(&x), |y| y.item::<f32>() > 0.0);
+    let error = repro::writing_to(&root, run).unwrap_err();
+    let repro = Repro::load(error.repro().unwrap()).unwrap();
+    assert!(!repro.is_exact() && repro.run().is_reproduced(), "{}", repro.to_text());
+    fs::remove_dir_all(root).unwrap();
+}
