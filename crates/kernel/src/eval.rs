@@ -367,6 +367,14 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
             }
             _ => Err("`gemm` has other operands than it needs".to_owned()),
         },
+        Library::Linalg(linalg) => {
+            let read = |(cells, (_, shape)): (&Cells, &(DType, Shape))| {
+                let tensor = cells.tensor().ok_or("a library call reads what was never written")?;
+                tensor.reshape(shape).map_err(|error| error.to_string())
+            };
+            let inputs: Result<Vec<Tensor>, String> = operands.iter().zip(&call.inputs).map(read).collect();
+            Ok(linalg.reference(&inputs?)?.iter().map(Cells::of).collect())
+        }
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
                 operands[..call.inputs.len()].iter().map(Cells::tensor).collect();

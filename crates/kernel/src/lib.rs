@@ -10,6 +10,7 @@ mod eval;
 pub mod generate;
 mod ir;
 mod library;
+pub mod linalg;
 pub mod math;
 mod op;
 mod program;
@@ -25,6 +26,7 @@ pub use ir::{
     lanes_of,
 };
 pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
+pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, DTypeError, Element, Shape};
 
+use crate::linalg::Linalg;
+
 /// A function of whole buffers together with the parameters of one call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LibraryCall {
@@ -25,6 +27,8 @@ pub struct LibraryCall {
 pub enum Library {
     /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]` over strided operands.
     Gemm(Gemm),
+    /// Factorizations of matrices and triangular systems.
+    Linalg(Linalg),
     /// A user's function.
     Custom(Custom),
 }

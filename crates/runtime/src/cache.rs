@@ -14,6 +14,7 @@ use tracewell_kernel::{Kernel, Library, LibraryCall, Region, Stmt};
 
 use crate::code::CodeMemory;
 use crate::error::BuildError;
+use crate::linalg;
 use crate::matmul::is_shared;
 use crate::pool;
 
@@ -35,7 +36,11 @@ impl CompiledKernel {
         let code = CodeMemory::new(&code).map_err(BuildError::Memory)?;
         let mut calls = Vec::new();
         collect_calls(&kernel.body, &mut calls);
-        let shares = |call: &LibraryCall| matches!(&call.library, Library::Gemm(gemm) if is_shared(gemm));
+        let shares = |call: &LibraryCall| match &call.library {
+            Library::Gemm(gemm) => is_shared(gemm),
+            Library::Linalg(_) => linalg::is_shared(&call.inputs),
+            Library::Custom(_) => false,
+        };
         // A user's function runs on the thread that called.
         let is_users = |call: &LibraryCall| matches!(call.library, Library::Custom(_));
         let shares_work = calls.iter().any(shares) && !calls.iter().any(is_users);

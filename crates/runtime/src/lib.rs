@@ -10,6 +10,7 @@ mod error;
 mod executable;
 mod launch;
 mod library;
+mod linalg;
 mod matmul;
 mod memory;
 pub mod pool;

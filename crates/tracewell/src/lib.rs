@@ -32,9 +32,11 @@ mod executable;
 mod executor;
 mod jit;
 mod key;
+pub mod linalg;
 mod outcome;
 pub mod pipeline;
 pub mod primitive;
+mod products;
 mod staging;
 mod static_arg;
 mod transform;
@@ -50,6 +52,7 @@ pub use effects::{Cancel, callback, capturing_prints, ordered_callback, with_can
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::{Beside, Outcome};
+pub use products::{einsum, matmul, tensordot};
 pub use static_arg::Static;
 pub use tracewell_array::{DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
@@ -72,14 +75,15 @@ pub mod observe {
 pub mod prelude {
     pub use crate::array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
     pub use crate::dtypes::*;
+    pub use crate::linalg;
     pub use crate::tree;
     pub use crate::{
         CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
         Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
         checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
-        debug_print, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
-        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, ordered_callback, print_saved_residuals,
-        s, saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad,
+        debug_print, einsum, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
+        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, ordered_callback, print_saved_residuals,
+        s, saved_residuals, scan, scan_with, stop_gradient, switch, tensordot, trace, value_and_grad,
         value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }

@@ -13,6 +13,7 @@ mod call;
 mod callback;
 mod checkpoint;
 mod checkpoint_name;
+mod cholesky;
 mod clamp;
 mod compare;
 mod concatenate;
@@ -25,15 +26,19 @@ mod dynamic_slice;
 mod dynamic_update_slice;
 mod each;
 mod each_examples;
+mod eigh;
 mod elementwise;
 mod integer_pow;
 mod iota;
 mod is_finite;
 mod linear_call;
+mod lu;
+mod matrices;
 mod nested;
 mod nextafter;
 mod pad;
 mod permute;
+mod qr;
 mod reduce;
 mod reference;
 mod reshape;
@@ -47,10 +52,12 @@ mod scan_transpose;
 mod select;
 mod shape_rules;
 mod slice;
+mod svd;
 mod switch;
 mod switch_examples;
 mod switch_rules;
 mod tetragamma;
+mod triangular_solve;
 mod unary;
 mod while_back;
 mod while_batch;
@@ -64,10 +71,10 @@ mod window;
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
-    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
-    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*,
-    integer_pow::*, iota::*, is_finite::*, linear_call::*, nextafter::*, pad::*, permute::*, reduce::*,
-    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, switch::*, unary::*, while_loop::*,
+    checkpoint::*, checkpoint_name::*, cholesky::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
+    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*, eigh::*,
+    integer_pow::*, iota::*, is_finite::*, linear_call::*, lu::*, nextafter::*, pad::*, permute::*, qr::*, reduce::*,
+    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, svd::*, switch::*, triangular_solve::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -128,17 +135,17 @@ macro_rules! primitives {
 primitives! {
     Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
     Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
-    Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
+    Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Cholesky "cholesky", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
     Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
-    DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
+    DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Eigh "eigh", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
     Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
-    Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg",
+    Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Lu "lu", Max "max", Min "min", Mul "mul", Neg "neg",
     Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
-    Pow "pow", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
+    Pow "pow", Qr "qr", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
     ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
     Rsqrt "rsqrt", Scan "scan", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
     ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
-    StopGradient "stop_gradient", Sub "sub", Switch "switch", Tan "tan", Tanh "tanh", Trigamma "trigamma", While "while", Xor "xor",
+    StopGradient "stop_gradient", Sub "sub", Svd "svd", Switch "switch", Tan "tan", Tanh "tanh", TriangularSolve "triangular_solve", Trigamma "trigamma", While "while", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.

@@ -480,6 +480,7 @@ fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String)
             let (a, b) = (Shape::from(g.a), Shape::from(g.b));
             format!("gemm {} batch {} m {} n {} k {} strides {a}, {b}", g.dtype, g.batch, g.m, g.n, g.k)
         }
+        Library::Linalg(linalg) => linalg.to_string(),
         Library::Custom(custom) => format!("custom {}", quote(custom.function().name())),
     };
     let typed = |types: &[(DType, Shape)], operands: &[T]| {

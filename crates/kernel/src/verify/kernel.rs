@@ -367,7 +367,15 @@ pub(super) fn check_call<T: PartialEq>(
             return Err(format!("operand {i} is written and must not be another operand too"));
         }
     }
-    let Library::Gemm(g) = &call.library else { return Ok(()) };
+    let g = match &call.library {
+        Library::Gemm(gemm) => gemm,
+        Library::Linalg(linalg) => {
+            let results = linalg.results(&call.inputs).map_err(|why| format!("`{linalg}`: {why}"))?;
+            let expected = || format!("`{linalg}` has other results than {:?}", call.outputs);
+            return if results == call.outputs { Ok(()) } else { Err(expected()) };
+        }
+        Library::Custom(_) => return Ok(()),
+    };
     let ([a, b], [c]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
         return Err("`gemm` has two inputs and one output".to_owned());
     };

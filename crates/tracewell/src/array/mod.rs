@@ -19,6 +19,7 @@ pub use operators::{Operand, select};
 pub use scalar::Scalar;
 
 pub(crate) use operators::{common_dtype, fit};
+pub(crate) use reduce::{axis_of, unify_dtypes};
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};

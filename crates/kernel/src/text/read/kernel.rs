@@ -8,6 +8,7 @@ use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
 use crate::library::{Gemm, Library, LibraryCall};
+use crate::linalg::Linalg;
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
 
@@ -309,7 +310,10 @@ impl<'a> Reader<'a> {
                     None => self.error(at, format!("there is no function `{name}`")),
                 }
             }
-            other => self.error(at, format!("there is no library function `{other}`")),
+            other => match Linalg::all().find(|linalg| linalg.to_string() == other) {
+                Some(linalg) => Ok(Library::Linalg(linalg)),
+                None => self.error(at, format!("there is no library function `{other}`")),
+            },
         }
     }
 
