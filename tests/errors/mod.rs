@@ -28,9 +28,13 @@ mod closure_without_type;
 mod compare_with_operators;
 mod constant_in_jit;
 mod cotangent_type;
+mod cross_size;
 mod donated_reference;
 mod dot_scalar;
 mod dot_sizes;
+mod einsum_letter;
+mod einsum_operands;
+mod einsum_size;
 mod elements_in_jit;
 mod escaped_tracer;
 mod file_dtype;
@@ -50,6 +54,9 @@ mod item_type;
 mod leaked_tracer;
 mod lower_nothing;
 mod map2_structure;
+mod matmul_batch;
+mod matrix_not_square;
+mod matrix_rank_low;
 mod mistake_in_expansion;
 mod mistake_under_hessian;
 mod ndarray_type;
@@ -75,6 +82,7 @@ mod scan_lengths;
 mod scan_nothing;
 mod scan_scalar;
 mod select_condition;
+mod solve_sides;
 mod squeeze_size;
 mod static_own_type;
 mod static_scalar;
@@ -131,6 +139,14 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
         &[
             runs!(add_shapes),
             runs!(dot_sizes),
+            runs!(matmul_batch),
+            runs!(einsum_letter),
+            runs!(einsum_size),
+            runs!(einsum_operands),
+            runs!(matrix_rank_low),
+            runs!(matrix_not_square),
+            runs!(solve_sides),
+            runs!(cross_size),
             runs!(dot_scalar),
             runs!(reshape_count),
             does_not_compile!(negative_size, "negative_size"),

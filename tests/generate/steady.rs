@@ -90,11 +90,16 @@ pub(super) fn apply(
         let operands: Vec<Known> = operands.iter().map(|&known| known.clone()).collect();
         return run(&mut Steadily { rng, extreme }, control, &operands);
     }
-    let eval = |pick: &dyn Fn(&Known) -> &Tensor| {
-        let operands: Vec<Tensor> = operands.iter().map(|&known| pick(known).clone()).collect();
+    let eval = |pick: &mut dyn FnMut(&Known) -> Tensor| {
+        let operands: Vec<Tensor> = operands.iter().map(|&known| pick(known)).collect();
         prim.rules().eval(&operands).ok()
     };
-    let tensors = eval(&|known| &known.tensor)?;
+    let tensors = eval(&mut |known| known.tensor.clone())?;
+    // Factors of a matrix are those of a neighbour, also where its elements are exact.
+    let of_neighbour = matches!(
+        &lowering,
+        Ok(Lowering::Library(call)) if matches!(call.library, tracewell_kernel::Library::Linalg(_))
+    );
     if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
         return None;
     }
@@ -111,7 +116,10 @@ pub(super) fn apply(
     };
     let mut all: Vec<Known> = tensors.into_iter().map(exact).collect();
     for i in 0..SHADOWS {
-        for (known, shadow) in all.iter_mut().zip(eval(&|known| &known.shadows[i])?) {
+        let neighbours = eval(&mut |known| {
+            if of_neighbour { shake(rng, &known.shadows[i]) } else { known.shadows[i].clone() }
+        });
+        for (known, shadow) in all.iter_mut().zip(neighbours?) {
             let shadow = if moved { shadow } else { shake(rng, &shadow) };
             if difference(&shadow, &known.tensor, known.tolerance / MARGIN).is_some() {
                 return None;

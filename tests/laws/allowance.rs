@@ -9,6 +9,7 @@ use tracewell_graph::{Example, Graph, Lowering, eval};
 use tracewell_kernel::math::LIMIT_F64;
 use tracewell_kernel::{BufferId, Index, KernelBuilder, Op, Stmt, Value};
 
+use super::rng::Rng;
 use super::same::same;
 
 /// What is allowed at one point, for each element of each result.
@@ -26,6 +27,8 @@ pub(super) enum Allowance {
     Floored(f64, Tensor, fn(f64) -> f64),
     /// So much above or below; NaN where nothing is said, because a step may overflow.
     Absolute(Vec<Tensor>),
+    /// The same, of integers too: they are the order in which something of the floats was chosen.
+    Neighbours(Vec<Tensor>),
 }
 
 /// Expansions are good to 2 units, but for those named below, and the machine's functions to 1.
@@ -53,6 +56,9 @@ impl Allowance {
             "reduce_max" | "reduce_min" | "while" => Allowance::Zeros,
             "dot_general" | "each" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
             "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
+            "cholesky" | "triangular_solve" | "lu" | "qr" | "svd" | "eigh" => {
+                Allowance::Neighbours(of_matrices(graph, inputs)?)
+            }
             _ if roundings(example, graph) > 1 => Allowance::Units(UNITS, None),
             _ => Allowance::Exact,
         })
@@ -69,7 +75,8 @@ impl Allowance {
                 continue;
             }
             let alike = found.dtype() == expected.dtype() && found.shape() == expected.shape();
-            if !alike || !found.dtype().is_float() || matches!(self, Allowance::Exact) {
+            let bounded = found.dtype().is_float() || matches!(self, Allowance::Neighbours(_));
+            if !alike || !bounded || matches!(self, Allowance::Exact) {
                 return exact.map_err(|e| format!("result {k}: {e}"));
             }
             for (i, (x, y)) in found.literals().zip(expected.literals()).enumerate() {
@@ -100,7 +107,7 @@ impl Allowance {
                 (x - y).abs() <= units * epsilon * size
             }
             Allowance::Bounded(units) => (x - y).abs() <= units * range(found.dtype()).0 * y.abs().max(1.0),
-            Allowance::Absolute(bounds) => {
+            Allowance::Absolute(bounds) | Allowance::Neighbours(bounds) => {
                 let bound = bounds[result].literal(element).as_f64();
                 bound.is_nan() || (x - y).abs() <= bound
             }
@@ -168,6 +175,72 @@ fn of_product(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         let [low, high] = [&lowest, &highest].map(|all| all[k].literal(i).as_f64());
         if high > largest / 2.0 || low < least * 2.0 { f64::NAN } else { factors * epsilon * product.abs() }
     })
+}
+
+/// What results move by when the elements of each matrix move by some roundings of its largest: a stable algorithm
+/// gives the exact result of such a neighbour. Nothing is said where results are not continuous, because a matrix is
+/// nearly singular or a sign or an order nearly changes, and where squares of elements are out of range. Where an
+/// element is not finite, the results are NaN in every way; but a triangle spreads it in its own order.
+fn of_matrices(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    let results = eval(graph, inputs)?;
+    let (epsilon, least, largest) = range(inputs[0].dtype());
+    let (tiny, huge) = (least.sqrt() * 1e4, largest.sqrt() * 1e-4);
+    let spreads = inputs.len() > 1;
+    let count = |tensor: &Tensor| -> usize { tensor.shape().iter().take(tensor.rank() - 2).product() };
+    let matrices = count(&inputs[0]).max(1);
+    let part = |tensor: &Tensor, number: usize| {
+        let len = tensor.len() / matrices;
+        number * len..(number + 1) * len
+    };
+    let mut shaken: Vec<Vec<Tensor>> = Vec::new();
+    for draw in 0..4u64 {
+        let mut rng = Rng::new(draw);
+        let moved = inputs.iter().map(|input| {
+            let mut literals: Vec<Literal> = input.literals().collect();
+            for number in 0..matrices {
+                let of_matrix = &mut literals[part(input, number)];
+                let size = of_matrix.iter().fold(0.0, |m: f64, x| m.max(x.as_f64().abs()));
+                for x in of_matrix {
+                    let step = 32.0 * epsilon * size * rng.signed_unit();
+                    // In the precision of the evaluator: a step must not vanish.
+                    *x = Literal::from_f64(DType::F64, x.as_f64() + step);
+                }
+            }
+            Tensor::from_literals(DType::F64, input.shape(), &literals).map_err(|error| error.to_string())
+        });
+        let moved: Vec<Tensor> = moved.collect::<Result<_, _>>()?;
+        shaken.push(graph.equations[0].prim.rules().eval(&moved)?);
+    }
+    let bound = |k: usize, result: &Tensor, number: usize| -> Vec<f64> {
+        let operands =
+            || inputs.iter().flat_map(|input| part(input, number).map(|i| input.literal(i).as_f64()));
+        let own = part(result, number);
+        if operands().any(|x| !x.is_finite()) {
+            return vec![if spreads { f64::NAN } else { 0.0 }; own.len()];
+        }
+        let size = operands().fold(0.0, |m: f64, x| m.max(x.abs()));
+        if operands().any(|x| x != 0.0 && x.abs() < tiny) || size > huge {
+            return vec![f64::NAN; own.len()];
+        }
+        let at = |tensor: &Tensor, i: usize| tensor.literal(i).as_f64();
+        let scale = own.clone().fold(0.0, |m: f64, i| m.max(at(result, i).abs()));
+        // The largest of the whole matrix: elements share their errors.
+        let moves = own
+            .clone()
+            .flat_map(|i| shaken.iter().map(move |other| (at(&other[k], i) - at(result, i)).abs()));
+        let most = moves.fold(0.0, |m: f64, x| if x.is_nan() || m.is_nan() { f64::NAN } else { m.max(x) });
+        let jumps = own
+            .clone()
+            .any(|i| shaken.iter().any(|other| at(&other[k], i).is_nan() != at(result, i).is_nan()));
+        let allowed =
+            if jumps || most > 0.01 * scale { f64::NAN } else { 16.0 * most + 64.0 * epsilon * scale };
+        vec![allowed; own.len()]
+    };
+    let of_result = |(k, result): (usize, &Tensor)| {
+        let all: Vec<f64> = (0..matrices).flat_map(|number| bound(k, result, number)).collect();
+        Tensor::from_vec(all, result.shape()).map_err(|error| error.to_string())
+    };
+    results.iter().enumerate().map(of_result).collect()
 }
 
 /// Every float changed; other elements stay.

@@ -1,12 +1,13 @@
-//! Values and derivatives beside JAX's: every row of values.txt, computed at once and jitted, and in `f32`.
+//! Values and derivatives beside JAX's: every row of values.txt and its kin, computed at once and jitted, and in `f32`.
 //!
-//! A composition is a function of one array. It stands here and in make.py, which stores what JAX makes of it.
+//! A composition is a function of one array. It stands here and in a script, which stores what JAX makes of it.
 
 mod calculus;
 mod densities;
 mod derivatives_page;
 mod edges;
 mod kinds;
+mod linalg;
 mod nested;
 mod networks;
 mod shapes;
@@ -17,8 +18,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use kinds::Kind;
 use tracewell::prelude::*;
 
-/// How many rows values.txt has, so that none gets lost.
-const ROWS: usize = 339;
+/// The files of rows with how many each has, so that none gets lost.
+const FILES: [(&str, usize); 2] = [(include_str!("values.txt"), 339), (include_str!("linalg.txt"), 242)];
 
 /// A function of one array, and where.
 struct Composition {
@@ -31,12 +32,13 @@ const fn of(name: &'static str, x: fn() -> Array, f: fn(&Array) -> Array) -> Com
     Composition { name, x, f }
 }
 
-const GROUPS: [(&str, &[Composition]); 5] = [
+const GROUPS: [(&str, &[Composition]); 6] = [
     ("networks", networks::ALL),
     ("densities", densities::ALL),
     ("calculus", calculus::ALL),
     ("shapes", shapes::ALL),
     ("nested", nested::ALL),
+    ("linalg", linalg::ALL),
 ];
 
 /// `sin(0.7 i + phase)` for the `i`-th element, as make.py has it; of the element type of another array.
@@ -56,7 +58,7 @@ fn numbers<const N: usize>(elements: [f64; N], like: &Array) -> Array {
     Array::from(elements).convert(like.dtype())
 }
 
-/// A line of values.txt.
+/// A line of such a file.
 struct Row {
     group: &'static str,
     composition: &'static str,
@@ -72,7 +74,11 @@ impl Row {
 }
 
 fn rows() -> Vec<Row> {
-    let lines = include_str!("values.txt").lines().filter(|line| !line.starts_with('#'));
+    FILES.into_iter().flat_map(|(text, _)| rows_of(text)).collect()
+}
+
+fn rows_of(text: &'static str) -> Vec<Row> {
+    let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.map(|line| row(line).unwrap_or_else(|| panic!("not a row: {line}"))).collect()
 }
 
@@ -166,11 +172,18 @@ fn nested_transforms_agree_with_jax() {
 }
 
 #[test]
+fn linear_algebra_agrees_with_jax() {
+    check_group("linalg");
+}
+
+#[test]
 fn no_row_is_lost() {
+    for (text, count) in FILES {
+        assert_eq!(rows_of(text).len(), count, "rows of {:?}", text.lines().next());
+    }
     let rows = rows();
-    assert_eq!(rows.len(), ROWS, "rows of values.txt");
     let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
-    assert_eq!(names.len(), ROWS, "a row occurs twice");
+    assert_eq!(names.len(), rows.len(), "a row occurs twice");
     for row in &rows {
         assert!(GROUPS.iter().any(|(group, _)| *group == row.group), "{} is in no group", row.name());
         assert_eq!(row.elements.len(), row.shape.len(), "elements of {}", row.name());

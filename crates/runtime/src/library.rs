@@ -50,10 +50,7 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
 /// # Safety
 ///
 /// As for [`call`], for as long as the slices live.
-unsafe fn slices<'c>(
-    call: &'c LibraryCall,
-    buffers: &[*mut u8],
-) -> (Vec<BufferRef<'c>>, Vec<BufferMut<'c>>) {
+unsafe fn slices<'c>(call: &'c LibraryCall, buffers: &[*mut u8]) -> (Vec<BufferRef<'c>>, Vec<BufferMut<'c>>) {
     let bytes = |(dtype, shape): &(DType, Shape)| dtype.size() * shape.len();
     let (inputs, outputs) = buffers.split_at(call.inputs.len());
     let inputs = inputs

@@ -81,10 +81,10 @@ pub mod prelude {
         CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
         Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
         checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
-        debug_print, einsum, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp, jacfwd,
-        jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, ordered_callback, print_saved_residuals,
-        s, saved_residuals, scan, scan_with, stop_gradient, switch, tensordot, trace, value_and_grad,
-        value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
+        debug_print, einsum, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp,
+        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, ordered_callback,
+        print_saved_residuals, s, saved_residuals, scan, scan_with, stop_gradient, switch, tensordot, trace,
+        value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 

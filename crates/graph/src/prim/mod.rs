@@ -71,10 +71,11 @@ mod window;
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
-    checkpoint::*, checkpoint_name::*, cholesky::*, clamp::*, compare::*, concatenate::*, constant::*, convert::*,
-    custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*, each::*, eigh::*,
-    integer_pow::*, iota::*, is_finite::*, linear_call::*, lu::*, nextafter::*, pad::*, permute::*, qr::*, reduce::*,
-    reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, svd::*, switch::*, triangular_solve::*, unary::*, while_loop::*,
+    checkpoint::*, checkpoint_name::*, cholesky::*, clamp::*, compare::*, concatenate::*, constant::*,
+    convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*,
+    each::*, eigh::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, lu::*, nextafter::*, pad::*,
+    permute::*, qr::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, svd::*,
+    switch::*, triangular_solve::*, unary::*, while_loop::*,
 };
 
 use std::fmt;

@@ -4,11 +4,11 @@ use tracewell_array::{Shape, Tensor};
 use tracewell_kernel::linalg::dims;
 use tracewell_kernel::{Comparison, Linalg};
 
+use super::Div;
 use super::matrices::{
     as_columns, as_rows, batch_matrices, diagonal, eval_matrices, float_examples, identity, lower_matrices,
     matrix_types, minus, part, plus, product, times, transposed,
 };
-use super::Div;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -136,11 +136,7 @@ impl Primitive for Svd {
 }
 
 /// `1 / x` off the diagonal, zeros on it.
-pub(super) fn off_diagonal_inverse(
-    cx: &mut Cx<'_>,
-    x: &Atom,
-    square: &ArrayType,
-) -> Result<Atom, RuleError> {
+pub(super) fn off_diagonal_inverse(cx: &mut Cx<'_>, x: &Atom, square: &ArrayType) -> Result<Atom, RuleError> {
     let ones = identity(cx, square, 0)?;
     let off = part(cx, x, Comparison::Ne)?;
     let safe = plus(cx, &off, &ones)?;

@@ -128,7 +128,8 @@ impl Primitive for TriangularSolve {
             TriangularSolve { left: bit(0), lower: bit(1), transpose: bit(2), unit: bit(3) }
         });
         // Each kind once, and every shape for some of them.
-        let shapes: [(&[usize], usize); 6] = [(&[3], 2), (&[1], 1), (&[2, 2], 3), (&[2, 0], 2), (&[1, 2, 1, 2], 0), (&[18], 3)];
+        let shapes: [(&[usize], usize); 6] =
+            [(&[3], 2), (&[1], 1), (&[2, 2], 3), (&[2, 0], 2), (&[1, 2, 1, 2], 0), (&[18], 3)];
         let mut cases = Vec::new();
         for (number, prim) in all.enumerate() {
             for (at, (sizes, sides)) in shapes.iter().enumerate() {

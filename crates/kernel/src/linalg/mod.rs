@@ -88,7 +88,8 @@ impl Linalg {
                 let b = &inputs[1].1;
                 let (rows, columns) = dims(b);
                 let length = if which.left { rows } else { columns };
-                if b.rank() != shape.rank() || !b.iter().zip(shape.iter()).take(b.rank() - 2).all(|(x, y)| x == y)
+                if b.rank() != shape.rank()
+                    || !b.iter().zip(shape.iter()).take(b.rank() - 2).all(|(x, y)| x == y)
                 {
                     return Err("their leading axes differ".to_owned());
                 }

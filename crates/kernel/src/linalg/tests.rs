@@ -3,7 +3,8 @@
 use super::*;
 
 fn matrix(rows: usize, columns: usize, seed: usize) -> Matrix {
-    let number = |i: usize, j: usize| ((seed + 7 * i + 13 * j + i * j * 5) * 7919 % 1013) as f64 / 500.0 - 1.0;
+    let number =
+        |i: usize, j: usize| ((seed + 7 * i + 13 * j + i * j * 5) * 7919 % 1013) as f64 / 500.0 - 1.0;
     Matrix::from_fn(rows, columns, number)
 }
 
@@ -72,7 +73,13 @@ fn every_triangular_system() {
         let b = if which.left { matrix(4, 3, 5) } else { matrix(3, 4, 5) };
         let x = textbook::triangular_solve(which, &a, &b);
         let kept = Matrix::from_fn(4, 4, |i, j| match (i == j, (i > j) == which.lower) {
-            (true, _) => if which.unit { 1.0 } else { a[(i, j)] },
+            (true, _) => {
+                if which.unit {
+                    1.0
+                } else {
+                    a[(i, j)]
+                }
+            }
             (_, true) => a[(i, j)],
             _ => 0.0,
         });

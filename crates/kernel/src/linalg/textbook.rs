@@ -293,11 +293,8 @@ pub(super) fn svd(a: &Matrix, full: bool) -> (Vec<f64>, Matrix, Matrix) {
     }
     complete(&mut tall_vectors, tall.rows, if full { tall.rows } else { k });
     let mut short_vectors: Vec<Vec<f64>> = order.iter().map(|&i| v.column(i)).collect();
-    let (u, w) = if m < n {
-        (&mut short_vectors, &mut tall_vectors)
-    } else {
-        (&mut tall_vectors, &mut short_vectors)
-    };
+    let (u, w) =
+        if m < n { (&mut short_vectors, &mut tall_vectors) } else { (&mut tall_vectors, &mut short_vectors) };
     // Left vectors have the sign of the rule, right ones follow; what has no partner has the rule's too.
     for (i, vector) in u.iter_mut().enumerate() {
         if fix_sign(vector) && i < k {

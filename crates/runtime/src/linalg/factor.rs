@@ -161,13 +161,7 @@ pub(super) fn qr<T: Float>(a: &[T], (m, n): (usize, usize), q: &mut [T], r: &mut
     with_scratch(need, |stack| {
         let mut matrix = MatMut::from_column_major_slice_mut(&mut work, m, n);
         let mut factor = MatMut::from_column_major_slice_mut(&mut coefficients, block, k);
-        householder_qr::qr_in_place(
-            matrix.as_mut(),
-            factor.as_mut(),
-            Par::Seq,
-            stack,
-            Default::default(),
-        );
+        householder_qr::qr_in_place(matrix.as_mut(), factor.as_mut(), Par::Seq, stack, Default::default());
         householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
             matrix.as_ref().subcols(0, k),
             factor.as_ref(),
@@ -291,9 +285,8 @@ fn complete<T: Float>(vectors: &mut Vec<T>, length: usize, len: usize) {
         let size = |x: &[T]| x.iter().fold(T::ZERO, |sum, v| sum + *v * *v).root();
         // Roundings do not decide between axes of which as much is left.
         let margin = T::ONE + T::from_f64_impl(1e-5);
-        let best = (1..length).fold(0, |best, i| {
-            if size(&rest[i]) > size(&rest[best]) * margin { i } else { best }
-        });
+        let best =
+            (1..length).fold(0, |best, i| if size(&rest[i]) > size(&rest[best]) * margin { i } else { best });
         let mut new = rest[best].clone();
         for vector in vectors.chunks_exact(length) {
             remove(&mut new, vector);

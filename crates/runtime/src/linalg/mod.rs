@@ -101,7 +101,11 @@ fn typed<T: Float>(linalg: Linalg, inputs: &[BufferRef<'_>], outputs: &mut [Buff
             float += 1;
         }
     }
-    let sizes = (all.map(|x| x.len() / count), floats.each_ref().map(|x| x.len() / count), ints.each_ref().map(|x| x.len() / count));
+    let sizes = (
+        all.map(|x| x.len() / count),
+        floats.each_ref().map(|x| x.len() / count),
+        ints.each_ref().map(|x| x.len() / count),
+    );
     let mut jobs = Vec::with_capacity(count);
     for number in 0..count {
         let part = |i: usize| &all[i][sizes.0[i] * number..sizes.0[i] * (number + 1)];
@@ -151,7 +155,11 @@ fn one<T: Float>(linalg: Linalg, (m, n): (usize, usize), sides: (usize, usize), 
         Linalg::Cholesky => factor::cholesky(a, n, x),
         Linalg::TriangularSolve(which) => {
             x.copy_from_slice(b);
-            if small { plain::triangular_solve(which, a, n, x, sides) } else { factor::triangular_solve(which, a, n, x, sides) }
+            if small {
+                plain::triangular_solve(which, a, n, x, sides)
+            } else {
+                factor::triangular_solve(which, a, n, x, sides)
+            }
         }
         // No matrix that is not finite goes further.
         _ if a.iter().any(|x| !Float::is_finite(*x)) => {

@@ -1,7 +1,7 @@
 //! Factorizations and triangular systems.
 
-use tracewell_graph::prim::{self, Prim};
 use tracewell_graph::Location;
+use tracewell_graph::prim::{self, Prim};
 use tracewell_trace::{Error, ErrorKind, raise};
 
 use super::{matrices, square, with_batch};
@@ -89,7 +89,12 @@ pub(super) fn triangular(a: &Array, b: &Array, triangle: Triangle) -> Array {
 
 /// Right sides as the columns of a matrix, one element type, and batch axes of both; and back.
 #[track_caller]
-pub(super) fn with_sides(name: &str, a: &Array, b: &Array, solve: impl FnOnce(&Array, &Array) -> Array) -> Array {
+pub(super) fn with_sides(
+    name: &str,
+    a: &Array,
+    b: &Array,
+    solve: impl FnOnce(&Array, &Array) -> Array,
+) -> Array {
     let location = Location::caller();
     let n = a.shape().size(a.rank() - 1);
     let is_vector = b.rank() == 1;
@@ -100,7 +105,11 @@ pub(super) fn with_sides(name: &str, a: &Array, b: &Array, solve: impl FnOnce(&A
         raise(Error::new(ErrorKind::Type, message).help(help), &location);
     }
     let columns = if is_vector { b.expand(-1) } else { b.clone() };
-    let dtype = if a.dtype() == columns.as_float(&location).dtype() { a.dtype() } else { tracewell_array::DType::F64 };
+    let dtype = if a.dtype() == columns.as_float(&location).dtype() {
+        a.dtype()
+    } else {
+        tracewell_array::DType::F64
+    };
     let (a, columns) = (as_dtype(a, dtype), as_dtype(&columns, dtype));
     let batch = batch_shape(name, &a, &columns);
     let x = solve(&with_batch(&a, &batch, 2), &with_batch(&columns, &batch, 2));

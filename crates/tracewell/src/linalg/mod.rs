@@ -9,7 +9,9 @@ mod norms;
 mod parts;
 mod systems;
 
-pub use factors::{Triangle, cholesky, eigh, lu, qr, qr_full, singular_values, solve_triangular, svd, svd_full};
+pub use factors::{
+    Triangle, cholesky, eigh, lu, qr, qr_full, singular_values, solve_triangular, svd, svd_full,
+};
 pub use norms::{MatrixNorm, matrix_norm, norm, vector_norm};
 pub use parts::{cross, diag, kron, outer, trace, tril, triu};
 pub use systems::{det, inv, lstsq, matrix_power, matrix_rank, pinv, slogdet, solve};
@@ -28,7 +30,8 @@ fn matrices(name: &str, a: &Array) -> Array {
     let location = Location::caller();
     if a.rank() < 2 {
         let message = format!("`{name}` takes matrices, found {}", a.ty());
-        let help = "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so";
+        let help =
+            "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so";
         raise(Error::new(ErrorKind::Type, message).help(help), &location);
     }
     a.as_float(&location)

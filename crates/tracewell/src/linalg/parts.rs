@@ -47,7 +47,8 @@ pub(crate) fn diagonal(x: &Array) -> Array {
 fn needs_matrices(name: &str, x: &Array) {
     if x.rank() < 2 {
         let message = format!("`{name}` takes matrices, found {}", x.ty());
-        let help = "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so";
+        let help =
+            "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so";
         raise(Error::new(ErrorKind::Type, message).help(help), &Location::caller());
     }
 }

@@ -45,7 +45,8 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Array {
     let axes = |term: &Term| -> BTreeSet<Label> { term.labels.iter().copied().collect() };
     for i in 0..terms.len() {
         let needed = |label: &Label| {
-            wanted.contains(label) || terms.iter().enumerate().any(|(j, t)| j != i && t.labels.contains(label))
+            wanted.contains(label)
+                || terms.iter().enumerate().any(|(j, t)| j != i && t.labels.contains(label))
         };
         let alone: Vec<Label> = terms[i].labels.iter().copied().filter(|label| !needed(label)).collect();
         terms[i].sum(&alone);
@@ -63,7 +64,11 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Array {
         tracewell_trace::raise(error.help("give at least one"), &location)
     };
     let axes: Vec<isize> = result.iter().map(|label| term.place(*label) as isize).collect();
-    if axes.iter().enumerate().all(|(i, &axis)| i as isize == axis) { term.array } else { term.array.permute(&axes) }
+    if axes.iter().enumerate().all(|(i, &axis)| i as isize == axis) {
+        term.array
+    } else {
+        term.array.permute(&axes)
+    }
 }
 
 /// An array with names for its axes.

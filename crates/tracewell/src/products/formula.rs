@@ -79,7 +79,12 @@ fn part_of(text: &str, start: usize, part: &str) -> Result<Part, Error> {
         let place = start + at;
         if part[at..].starts_with("...") {
             if read.rest.is_some() {
-                return Err(mistake(text, place, "`...` stands twice in one operand", "once is all other axes"));
+                return Err(mistake(
+                    text,
+                    place,
+                    "`...` stands twice in one operand",
+                    "once is all other axes",
+                ));
             }
             read.rest = Some(read.letters.len());
             at += 3;

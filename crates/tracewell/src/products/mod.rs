@@ -26,11 +26,7 @@ pub(crate) fn batch_shape(name: &str, a: &Array, b: &Array) -> Vec<usize> {
             (m, n) if m == n || n == 1 => m,
             (1, n) => n,
             (m, n) => {
-                let message = format!(
-                    "`{name}` of {} and {}: batch axis {i} is {m} and {n}",
-                    a.ty(),
-                    b.ty()
-                );
+                let message = format!("`{name}` of {} and {}: batch axis {i} is {m} and {n}", a.ty(), b.ty());
                 let help = "the axes before the last two are broadcast: sizes must be equal, or 1";
                 raise(Error::new(ErrorKind::Type, message).help(help), &Location::caller())
             }

@@ -77,7 +77,8 @@ mod tests {
     fn many_are_multiplied_too() {
         let names: Vec<char> = ('a'..='h').collect();
         let sizes: BTreeMap<Label, usize> = names.iter().map(|&c| (Label::Letter(c), 2)).collect();
-        let chain: Vec<Axes> = names.windows(2).map(|pair| pair.iter().copied().map(Label::Letter).collect()).collect();
+        let chain: Vec<Axes> =
+            names.windows(2).map(|pair| pair.iter().copied().map(Label::Letter).collect()).collect();
         assert_eq!(order(&chain, &axes("ah"), &sizes).len(), chain.len() - 1);
     }
 }

@@ -5,11 +5,12 @@
 //! which test noticed: one that fails for another reason than what the defect breaks proves nothing.
 
 mod core;
+mod linalg;
 
 use super::Defect;
 
 /// One table for each family of primitives, so that each can be read beside what it breaks.
-const FAMILIES: &[&[Defect]] = &[core::DEFECTS];
+const FAMILIES: &[&[Defect]] = &[core::DEFECTS, linalg::DEFECTS];
 
 /// All of them, in the order of their numbers.
 pub(super) fn all() -> Vec<&'static Defect> {
