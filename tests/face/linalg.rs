@@ -100,9 +100,12 @@ fn a_batch_is_a_loop() {
         assert_eq!(numbers(&l.slice(s![i])), numbers(&linalg::cholesky(&one)));
         near(&x.slice(s![i]), &linalg::solve(&one, &noise([20], 5)), 1e-12);
     }
-    assert_eq!(linalg::cholesky(&Array::zeros([0, 3, 3], F64)).shape(), [0, 3, 3]);
+    assert_eq!(linalg::cholesky(&Array::zeros([0, 3, 3], F64)).shape().to_string(), "[0,3,3]");
     assert_eq!(linalg::det(&Array::zeros([2, 0, 0], F64)).to_string(), "[1. 1.]");
-    assert_eq!(linalg::solve(&Array::eye(2, F64), &Array::ones([4, 2, 3], F64)).shape(), [4, 2, 3]);
+    assert_eq!(
+        linalg::solve(&Array::eye(2, F64), &Array::ones([4, 2, 3], F64)).shape().to_string(),
+        "[4,2,3]"
+    );
 }
 
 #[test]
@@ -149,8 +152,8 @@ fn extreme_numbers_end() {
 fn inside_jit_and_loops() {
     let a = spd(6, 2);
     let solved = jit(|a: &Array| {
-        fori_loop(0..3, a.clone(), |_, a: Array| {
-            let l = linalg::cholesky(&a);
+        fori_loop(0..3, a.clone(), |_, a| {
+            let l = linalg::cholesky(a);
             l.dot(&l.t()) + Array::eye(6, F64)
         })
     });
@@ -181,5 +184,5 @@ fn sums_of_products() {
         0.0
     );
     assert_eq!(matmul(&Array::ones([3], F32), &Array::ones([3], F32)).item::<f32>(), 3.0);
-    assert_eq!(matmul(&noise([2, 1, 3, 4], 1), &noise([1, 6, 4, 2], 1)).shape(), [2, 6, 3, 2]);
+    assert_eq!(matmul(&noise([2, 1, 3, 4], 1), &noise([1, 6, 4, 2], 1)).shape().to_string(), "[2,6,3,2]");
 }

@@ -24,7 +24,7 @@ fn with_scratch<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> R {
     work(MemStack::new(&mut memory))
 }
 
-/// `to[j][i] = f(from[i][j], …)` for `rows` × `columns` elements of `from`.
+/// `to[j][i] = from[i][j]` for `rows` × `columns` elements of `from`.
 fn turn<T: Copy>(from: &[T], rows: usize, columns: usize, to: &mut [T]) {
     for i0 in (0..rows).step_by(BLOCK) {
         for j0 in (0..columns).step_by(BLOCK) {
@@ -44,7 +44,7 @@ fn turned<T: Float>(a: &[T], rows: usize, columns: usize) -> Vec<T> {
     columns_first
 }
 
-/// `l l ᵀ = (a + aᵀ)/2`
+/// `l lᵀ = (a + aᵀ)/2`
 pub(super) fn cholesky<T: Float>(a: &[T], n: usize, l: &mut [T]) {
     // The mean of both triangles, in both.
     let half = T::ONE / (T::ONE + T::ONE);
@@ -181,28 +181,24 @@ pub(super) fn qr<T: Float>(a: &[T], (m, n): (usize, usize), q: &mut [T], r: &mut
 
 /// Eigenvalues, ascending, and vectors of `(a + aᵀ)/2`.
 pub(super) fn eigh<T: Float>(a: &[T], n: usize, values: &mut [T], vectors: &mut [T]) {
+    if n == 0 {
+        return;
+    }
     let half = T::ONE / (T::ONE + T::ONE);
-    let mean: Vec<T> =
-        (0..n * n).map(|at| half * a[at] + half * a[at % n.max(1) * n + at / n.max(1)]).collect();
+    let mean: Vec<T> = (0..n * n).map(|at| half * a[at] + half * a[at % n * n + at / n]).collect();
     let mut columns = vec![T::ZERO; n * n];
     let need = self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
-    let done = n == 0
-        || with_scratch(need, |stack| {
-            self_adjoint_evd(
-                MatRef::from_column_major_slice(&mean, n, n),
-                DiagMut::from_slice_mut(values),
-                Some(MatMut::from_column_major_slice_mut(&mut columns, n, n)),
-                Par::Seq,
-                stack,
-                Default::default(),
-            )
-            .is_ok()
-        });
-    if !done {
+    let done = with_scratch(need, |stack| {
+        let matrix = MatRef::from_column_major_slice(&mean, n, n);
+        let vectors = MatMut::from_column_major_slice_mut(&mut columns, n, n);
+        let values = DiagMut::from_slice_mut(values);
+        self_adjoint_evd(matrix, values, Some(vectors), Par::Seq, stack, Default::default())
+    });
+    if done.is_err() {
         values.fill(T::NAN);
         return vectors.fill(T::NAN);
     }
-    for column in columns.chunks_exact_mut(n.max(1)) {
+    for column in columns.chunks_exact_mut(n) {
         fix_sign(column);
     }
     turn(&columns, n, n, vectors);
@@ -218,9 +214,9 @@ pub(super) fn svd<T: Float>(
     let k = m.min(n);
     let wanted = if vectors.is_some() { ComputeSvdVectors::Thin } else { ComputeSvdVectors::No };
     let (mut u, mut v) = (vec![T::ZERO; m * k], vec![T::ZERO; n * k]);
-    let need = svd_scratch::<T>(m, n, wanted, wanted, Par::Seq, Default::default());
+    let need = || svd_scratch::<T>(m, n, wanted, wanted, Par::Seq, Default::default());
     let done = k == 0
-        || with_scratch(need, |stack| {
+        || with_scratch(need(), |stack| {
             full_svd(
                 MatRef::from_row_major_slice(a, m, n),
                 DiagMut::from_slice_mut(values),

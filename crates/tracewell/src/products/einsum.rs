@@ -23,7 +23,7 @@ use crate::linalg::diagonal;
 /// let (a, b) = (Array::ones([2, 3], F32), Array::ones([3, 4], F32));
 /// assert_eq!(einsum("ij,jk->ik", &[&a, &b]).to_string(), a.dot(&b).to_string());
 /// assert_eq!(einsum("ii", &[&Array::eye(3, F32)]).item::<f32>(), 3.0);
-/// assert_eq!(einsum("...i->i...", &[&a]).shape(), [3, 2]);
+/// assert_eq!(einsum("...i->i...", &[&a]).shape().to_string(), "[3,2]");
 /// ```
 #[track_caller]
 pub fn einsum(formula: &str, operands: &[&Array]) -> Array {
