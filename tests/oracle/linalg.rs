@@ -69,7 +69,7 @@ pub(super) const ALL: &[Composition] = &[
     of("solve_of_many", || at([2, 3, 3], 0.5), |x| linalg::solve(&strong(x), &wave([3, 2], 0.3, x))),
     of("inv", || at([3, 3], 0.5), |x| linalg::inv(&strong(x))),
     of("det_2", || at([2, 2], 0.5), linalg::det),
-    of("det_3", || at([3, 3], 0.5), linalg::det),
+    of("det_3", || at([3, 3], 0.5), |x| linalg::det(&strong(x))),
     of("det_4", || at([4, 4], 0.5), |x| linalg::det(&strong(x))),
     of("slogdet", || at([4, 4], 0.5), |x| linalg::slogdet(&strong(x)).1),
     of(

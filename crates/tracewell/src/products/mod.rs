@@ -17,6 +17,7 @@ use crate::array::{apply, axis_of, or_raise, unify_dtypes};
 /// The batch axes of two arrays of matrices, broadcast.
 #[track_caller]
 pub(crate) fn batch_shape(name: &str, a: &Array, b: &Array) -> Vec<usize> {
+    let location = Location::caller();
     let batch = |x: &Array| -> Vec<usize> { x.shape().iter().take(x.rank() - 2).collect() };
     let (left, right) = (batch(a), batch(b));
     let rank = left.len().max(right.len());
@@ -28,7 +29,7 @@ pub(crate) fn batch_shape(name: &str, a: &Array, b: &Array) -> Vec<usize> {
             (m, n) => {
                 let message = format!("`{name}` of {} and {}: batch axis {i} is {m} and {n}", a.ty(), b.ty());
                 let help = "the axes before the last two are broadcast: sizes must be equal, or 1";
-                raise(Error::new(ErrorKind::Type, message).help(help), &Location::caller())
+                raise(Error::new(ErrorKind::Type, message).help(help), &location)
             }
         })
         .collect()
