@@ -36,6 +36,8 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/tracewell/src/array/", "the methods of `Array` are made of them"),
     ("crates/tracewell/src/control/", "branches and loops of the face are these primitives"),
     ("crates/tracewell/src/effects/", "a Rust function that a graph calls is a `callback`"),
+    ("crates/tracewell/src/linalg/factors.rs", "factorizations of the face are these primitives"),
+    ("crates/tracewell/src/products/", "sums of products are made of `dot_general`"),
     ("crates/tracewell/src/transform/", "jacobians and the like put arrays together"),
 ];
 
