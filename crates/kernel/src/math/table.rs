@@ -80,7 +80,7 @@ pub const FUNCTIONS: &[Function] = &[
     binary("atan2", 2.0, super::atan2),
     unary("sinh", 1.0, super::sinh),
     unary("cosh", 1.0, super::cosh),
-    unary("tanh", 1.0, super::tanh),
+    unary("tanh", 2.0, super::tanh),
     unary("asinh", 1.5, super::asinh),
     unary("acosh", 1.5, super::acosh),
     unary("atanh", 1.0, super::atanh),
