@@ -18,6 +18,8 @@ mod concrete;
 mod control;
 #[path = "face/control_errors.rs"]
 mod control_errors;
+#[path = "face/cumulative.rs"]
+mod cumulative;
 #[path = "face/custom.rs"]
 mod custom;
 #[path = "face/donation.rs"]
@@ -52,10 +54,16 @@ mod mistakes;
 mod newton;
 #[path = "oracle/mod.rs"]
 mod oracle;
+#[path = "face/places.rs"]
+mod places;
 #[path = "face/primitives.rs"]
 mod primitives;
 #[path = "face/purity.rs"]
 mod purity;
+#[path = "face/random.rs"]
+mod random;
+#[path = "face/sorting.rs"]
+mod sorting;
 #[path = "face/threads.rs"]
 mod threads;
 #[path = "face/tour.rs"]
@@ -64,6 +72,8 @@ mod tour;
 mod training;
 #[path = "face/transforms.rs"]
 mod transforms;
+#[path = "face/windows.rs"]
+mod windows;
 
 /// The elements, in `f64` for comparison.
 fn numbers(array: &tracewell::Array) -> Vec<f64> {

@@ -73,7 +73,7 @@ fn random_graphs_are_varied() {
         assert!(uses >= 10, "`{name}` is used {uses} times: {prims:?}");
     }
     assert_eq!(dtypes, DType::ALL.iter().copied().collect());
-    assert_eq!(ranks, (0..=4).collect());
+    assert_eq!(ranks, (0..=5).collect());
     assert!(axes.contains(&0) && axes.contains(&1), "{axes:?}");
 }
 
@@ -157,8 +157,8 @@ fn random_graphs_are_well_conditioned() {
             }
         }
     }
-    // Shadows are samples: one in many hundreds slips through.
-    assert!(disagree.len() <= 3, "{}", disagree.join("\n"));
+    // Shadows are samples: one in some hundreds slips through, mostly differences of what was read from one place.
+    assert!(disagree.len() <= 9, "{}", disagree.join("\n"));
 }
 
 /// The smallest graph that uses a primitive is that primitive.

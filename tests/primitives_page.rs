@@ -22,7 +22,7 @@ Operands of one primitive have one element type and one shape, unless the text s
 broadcasting are primitives of their own.
 *Derivative*: `yes`; `zero`, where the result does not change with the operands, or says so; `-`, where the result \
 has no tangent because it is not a float; `none`, where asking for one is an error.
-*Compiled as*: `map`, `view`, `pieces`, `count` and `reduce` are parts of kernels; `library` is a call on whole \
+*Compiled as*: `map`, `view`, `lookup`, `pieces`, `count` and `reduce` are parts of kernels; `library` is a call on whole \
 arrays; `composition` is other primitives.
 
 ";
@@ -98,6 +98,7 @@ fn lowering(example: &Example) -> &'static str {
         Ok(Lowering::View(_)) => "view",
         Ok(Lowering::Reduce { .. }) => "reduce",
         Ok(Lowering::Count { .. }) => "count",
+        Ok(Lowering::Lookup(_)) => "lookup",
         Ok(Lowering::Pieces(_)) => "pieces",
         Ok(Lowering::Kernel(_)) => "kernel",
         Ok(Lowering::Update(_)) => "update",

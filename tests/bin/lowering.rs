@@ -86,6 +86,7 @@ fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
         | Lowering::View(_)
         | Lowering::Reduce { .. }
         | Lowering::Count { .. }
+        | Lowering::Lookup(_)
         | Lowering::Pieces(_) => "kernel",
         Lowering::Kernel(_) => "kernel",
         Lowering::Update(_) => "update",

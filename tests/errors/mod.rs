@@ -12,6 +12,7 @@ mod argument_in_jit;
 mod associative_shape;
 mod axis_range;
 mod axis_twice;
+mod bits_float;
 mod branch_structure;
 mod branch_types;
 mod broadcast_rank;
@@ -27,6 +28,9 @@ mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
 mod constant_in_jit;
+mod conv_channels;
+mod conv_groups;
+mod conv_rank;
 mod cotangent_type;
 mod cross_size;
 mod donated_reference;
@@ -40,6 +44,7 @@ mod escaped_tracer;
 mod file_dtype;
 mod file_missing;
 mod file_not_npy;
+mod fold_float;
 mod grad_by_integer;
 mod grad_of_count;
 mod grad_of_vector;
@@ -49,11 +54,21 @@ mod huge_result;
 mod if_on_an_array;
 mod impure_constant;
 mod impure_function;
+mod index_along;
+mod index_checked;
+mod index_empty;
+mod index_mask;
+mod index_shapes;
+mod index_type;
 mod item_of_many;
 mod item_type;
+mod key_twice;
+mod key_words;
+mod keys_at_once;
 mod leaked_tracer;
 mod lower_nothing;
 mod map2_structure;
+mod mask_shape;
 mod matmul_batch;
 mod matrix_not_square;
 mod matrix_rank_low;
@@ -62,6 +77,7 @@ mod mistake_under_hessian;
 mod ndarray_type;
 mod negative_size;
 mod no_result;
+mod normal_integers;
 mod number_on_the_left;
 mod number_too_large;
 mod permute_axes;
@@ -73,6 +89,8 @@ mod primitive_captures;
 mod primitive_name;
 mod primitive_parameters;
 mod primitive_results;
+mod quantile_range;
+mod randint_range;
 mod recursion;
 mod reshape_count;
 mod result_not_arrays;
@@ -81,8 +99,12 @@ mod scan_length;
 mod scan_lengths;
 mod scan_nothing;
 mod scan_scalar;
+mod search_rank;
+mod segment_ids;
 mod select_condition;
 mod solve_sides;
+mod sort_keys;
+mod sort_shapes;
 mod squeeze_size;
 mod static_own_type;
 mod static_scalar;
@@ -91,6 +113,10 @@ mod switch_index;
 mod switch_nothing;
 mod tangent_structure;
 mod tangent_type;
+mod top_k_size;
+mod unique_empty;
+mod update_shape;
+mod update_type;
 mod used_after_donation;
 mod value_in_grad_in_jit;
 mod value_in_jit;
@@ -102,6 +128,11 @@ mod vmap_result_axis;
 mod vmap_scalar;
 mod vmap_sizes;
 mod vmap_whole_result;
+mod weights_rank;
+mod window_axes;
+mod window_padding;
+mod window_stride;
+mod window_too_large;
 
 use page::{Ending, Mistake, Wrong};
 
@@ -161,6 +192,18 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
         ],
     ),
     (
+        "Convolutions and windows",
+        &[
+            runs!(conv_channels),
+            runs!(conv_rank),
+            runs!(conv_groups),
+            runs!(window_too_large),
+            runs!(window_stride),
+            runs!(window_axes),
+            runs!(window_padding),
+        ],
+    ),
+    (
         "Element types",
         &[
             runs!(select_condition),
@@ -173,6 +216,21 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             does_not_compile!(number_on_the_left, "number_on_the_left"),
             does_not_compile!(compare_with_operators, "compare_with_operators"),
             does_not_compile!(if_on_an_array, "if_on_an_array"),
+        ],
+    ),
+    (
+        "Indexing",
+        &[
+            runs!(index_type),
+            runs!(index_mask),
+            runs!(index_shapes),
+            runs!(index_along),
+            runs!(index_empty),
+            runs!(index_checked),
+            runs!(update_shape),
+            runs!(update_type),
+            runs!(mask_shape),
+            runs!(segment_ids),
         ],
     ),
     (
@@ -249,6 +307,30 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(scan_length),
             runs!(associative_shape),
             runs!(value_in_loop),
+        ],
+    ),
+    (
+        "Sorting",
+        &[
+            runs!(top_k_size),
+            runs!(sort_shapes),
+            runs!(sort_keys),
+            runs!(search_rank),
+            runs!(quantile_range),
+            runs!(unique_empty),
+        ],
+    ),
+    (
+        "Random numbers",
+        &[
+            runs!(key_twice),
+            runs!(keys_at_once),
+            runs!(key_words),
+            runs!(fold_float),
+            runs!(normal_integers),
+            runs!(randint_range),
+            runs!(bits_float),
+            runs!(weights_rank),
         ],
     ),
     (

@@ -1,5 +1,8 @@
-//! The example that trains a network, for a few steps: the loss falls.
+//! The examples that train networks, for a few steps: the loss falls.
 
+#[path = "../../crates/tracewell/examples/cnn.rs"]
+#[allow(dead_code, reason = "its `main` takes more steps, and prints")]
+mod cnn;
 #[path = "../../crates/tracewell/examples/mlp.rs"]
 #[allow(dead_code, reason = "its `main` takes more steps, and prints")]
 mod mlp;
@@ -13,4 +16,12 @@ fn training_lowers_the_loss() {
     });
     assert!(losses.len() == 2 && losses[1] < 0.75 * losses[0], "{losses:?}");
     assert!(accuracy > 0.75, "{accuracy}");
+}
+
+#[test]
+fn training_a_convolutional_network_lowers_the_loss() {
+    let mut seen = Vec::new();
+    cnn::train(32, 200, 10, |now| seen.push((now.loss, now.accuracy)));
+    let (first, last) = (seen[0], seen[seen.len() - 1]);
+    assert!(last.0 < 0.75 * first.0 && last.1 > 0.5, "{seen:?}");
 }

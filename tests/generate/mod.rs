@@ -13,6 +13,7 @@ mod grow;
 mod once;
 mod operands;
 mod owed;
+mod places;
 mod rng;
 mod rough;
 mod shrink;

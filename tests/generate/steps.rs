@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use tracewell_array::Shape;
-use tracewell_graph::prim::{Broadcast, Call, Concatenate, Constant, DotGeneral, Pad, Reshape, Slice};
+use tracewell_graph::prim::{Broadcast, Call, Concatenate, Constant, DotGeneral, Pad, Reshape, Slice, Sort};
 use tracewell_graph::{ArrayType, Atom, Example, ParamValue, Prim};
 
 use super::Options;
@@ -110,6 +110,32 @@ impl Growth<'_> {
             let prim = Prim::from_params(example.prim.name(), &[("axes".to_owned(), axes)])?;
             self.bind(prim, std::slice::from_ref(&operand)).map(drop)
         })
+    }
+
+    /// What is handed on along an axis, or sorted along it with others.
+    pub(super) fn along_one_axis(&mut self) -> Option<()> {
+        let operand = self.pick_value()?;
+        let axis = match operand.ty.rank() {
+            0 => return None,
+            rank => self.rng.below(rank),
+        };
+        if self.rng.percent(60) {
+            let name = *self.rng.pick(&["cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp"])?;
+            let reverse = ParamValue::Bool(self.rng.percent(50));
+            let params = [("axis".to_owned(), ParamValue::Int(axis as i64)), ("reverse".to_owned(), reverse)];
+            return self.bind1(Prim::from_params(name, &params)?, &operand).map(drop);
+        }
+        let mut operands = vec![operand.clone()];
+        for _ in 0..self.rng.below(3) {
+            let dtype = values::dtype(self.rng);
+            let beside = self.operand(&ArrayType::new(dtype, operand.ty.shape.clone()))?;
+            let at = self.rng.below(operands.len() + 1);
+            operands.insert(at, beside);
+        }
+        let size = operand.ty.shape.size(axis);
+        let kept = if self.rng.percent(60) { size } else { self.rng.below(size + 1) };
+        let (keys, descending) = (1 + self.rng.below(operands.len()), self.rng.percent(50));
+        self.bind(Sort { axis, keys, descending, kept }, &operands).map(drop)
     }
 
     pub(super) fn reshape(&mut self) -> Option<()> {

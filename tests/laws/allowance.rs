@@ -53,9 +53,16 @@ impl Allowance {
             // Their examples repeat sums of bounded terms, whose error is relative to the bound.
             "scan" | "switch" => Allowance::Bounded(16.0 * UNITS),
             // A sum of one product begins with a zero, in a loop too.
-            "reduce_max" | "reduce_min" | "while" => Allowance::Zeros,
-            "dot_general" | "each" | "reduce_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
-            "reduce_prod" => Allowance::Absolute(of_product(graph, inputs)?),
+            "cummax" | "cummin" | "reduce_max" | "reduce_min" | "reduce_window_max" | "reduce_window_min"
+            | "while" => Allowance::Zeros,
+            // As exact as each step, and steps of many.
+            "cumlogsumexp" => Allowance::Bounded(64.0 * UNITS),
+            "conv" | "conv_kernel" | "cumsum" | "dot_general" | "each" | "linear_recurrence"
+            | "reduce_sum" | "reduce_window_sum" => Allowance::Absolute(of_sum(graph, inputs)?),
+            "select_and_scatter_add" => Allowance::Absolute(of_any_sum(graph, inputs)?),
+            "cumprod" | "reduce_prod" | "reduce_window_prod" => {
+                Allowance::Absolute(of_product(graph, inputs)?)
+            }
             "cholesky" | "triangular_solve" | "lu" | "qr" | "svd" | "eigh" => {
                 Allowance::Neighbours(of_matrices(graph, inputs)?)
             }
@@ -161,6 +168,15 @@ fn of_sum(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
             if size > largest / 2.0 { f64::NAN } else { terms * (epsilon * size + least) }
         },
     )
+}
+
+/// The same where it depends on the first operand which elements of the second are added: of all of them.
+fn of_any_sum(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    let sizes = inputs[1].literals().map(|x| x.as_f64().abs()).filter(|x| x.is_finite());
+    let (size, terms) = (sizes.sum::<f64>(), inputs[1].len() as f64);
+    bounds(&eval(graph, inputs)?, |_, _, (epsilon, least, largest)| {
+        if size > largest / 2.0 { f64::NAN } else { terms * (epsilon * size + least) }
+    })
 }
 
 /// A unit in the last place of the product for each factor, where no product of some of the factors is too large

@@ -78,8 +78,8 @@ fn draws(example: &Example, law: &Law, first: u64) -> Result<Outcome, String> {
 /// A primitive that knows no shapes takes any: some draws are of a random one, up to rank 5, with axes of size 0
 /// and 1 among them.
 fn reshaped(example: &Example, seed: u64) -> Example {
-    // It takes an operand for each axis of another.
-    let counts_axes = example.prim.name() == "dynamic_update_slice";
+    // One takes an operand for each axis of another, one needs an axis to search.
+    let counts_axes = ["dynamic_update_slice", "searchsorted"].contains(&example.prim.name());
     let mut knows_shapes = example.inputs.is_empty() || counts_axes;
     example.prim.rules().each_param(&mut |_, value| {
         knows_shapes |= matches!(
@@ -124,6 +124,10 @@ fn weakened(example: &Example, seed: u64) -> Example {
 pub fn dtype(example: &Example) -> DType {
     let operands = || example.inputs.iter().map(|ty| ty.dtype);
     let results = || example.prim.rules().type_rule(&example.inputs).ok()?.first().map(|ty| ty.dtype);
+    // Bools that become bools are no mask.
+    if operands().next() == Some(DType::Bool) && results() == Some(DType::Bool) {
+        return DType::Bool;
+    }
     operands().find(|d| !d.is_bool()).or_else(|| operands().next()).or_else(results).unwrap_or(DType::Bool)
 }
 

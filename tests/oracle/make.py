@@ -2,11 +2,9 @@
 
     pip install jax==0.10.2 numpy && python tests/oracle/make.py
 
-A composition is a function of one float64 array; the same stands in Rust, in the file of its group beside this one.
-Inputs are made by `wave`, so that no data is stored. A row is `group/composition/kind: [shape] elements`.
+What a row is, rows.py says.
 """
 
-import functools
 import math
 import pathlib
 
@@ -16,63 +14,7 @@ import numpy as np
 from jax import lax
 from jax.scipy.special import digamma, erf, erfc, gammaln, logsumexp
 
-jax.config.update("jax_enable_x64", True)
-
-ROWS = []
-
-
-def wave(shape, phase):
-    """sin(0.7 i + phase) for the i-th element."""
-    i = np.arange(math.prod(shape), dtype=np.float64)
-    return np.sin(0.7 * i + phase).reshape(shape)
-
-
-def probed(f):
-    """One number: the result itself, or its sum weighted by a wave."""
-
-    def g(x):
-        y = f(x)
-        return y if y.ndim == 0 else jnp.sum(y * wave(y.shape, 0.9))
-
-    return g
-
-
-def summed_grad(f):
-    return lambda x: jnp.sum(jax.grad(f)(x))
-
-
-KINDS = {
-    "value": lambda f: f,
-    "grad": lambda f: jax.grad(probed(f)),
-    "hessian": lambda f: jax.hessian(probed(f)),
-    "hvp": lambda f: lambda x: jax.jvp(jax.grad(probed(f)), (x,), (wave(x.shape, 1.1),))[1],
-    "third": lambda f: jax.grad(summed_grad(summed_grad(probed(f)))),
-    "jvp": lambda f: lambda x: jax.jvp(f, (x,), (wave(x.shape, 1.1),))[1],
-    "push": lambda f: lambda x: jax.linearize(f, x)[1](jnp.array(wave(x.shape, 1.1))),
-    "jacfwd": jax.jacfwd,
-    "jacrev": jax.jacrev,
-    "each": jax.vmap,
-    "each_grad": lambda f: jax.vmap(jax.grad(probed(f))),
-    "each_hessian": lambda f: jax.vmap(jax.hessian(probed(f))),
-}
-
-
-def composition(group, x, kinds):
-    def register(f):
-        for kind in kinds.split():
-            y = np.asarray(jax.jit(KINDS[kind](f))(jnp.array(x)))
-            assert y.dtype == np.float64, (f.__name__, kind, y.dtype)
-            shape = ",".join(map(str, y.shape))
-            numbers = " ".join(repr(float(v)) for v in y.ravel())
-            ROWS.append(f"{group}/{f.__name__}/{kind}: [{shape}] {numbers}")
-        return f
-
-    return register
-
-
-def group(name):
-    return functools.partial(composition, name)
-
+from rows import group, wave, write
 
 # Networks: losses over flat parameters, and layers.
 
@@ -736,7 +678,4 @@ def pendulum(state):
 
 
 if __name__ == "__main__":
-    head = f"# Made by tests/oracle/make.py with JAX {jax.__version__}; do not edit.\n"
-    path = pathlib.Path(__file__).with_name("values.txt")
-    path.write_text(head + "\n".join(ROWS) + "\n")
-    print(len(ROWS), "rows of", len({row.rsplit("/", 1)[0] for row in ROWS}), "compositions")
+    write(pathlib.Path(__file__).with_name("values.txt"), "make.py")

@@ -5,12 +5,16 @@
 mod calculus;
 mod densities;
 mod derivatives_page;
+mod draws;
 mod edges;
+mod indexing;
 mod kinds;
 mod linalg;
 mod nested;
 mod networks;
 mod shapes;
+mod sorting;
+mod windows;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,9 +23,15 @@ use kinds::Kind;
 use tracewell::prelude::*;
 
 /// The files of rows with how many each has, so that none gets lost.
-const FILES: [(&str, usize); 2] = [(include_str!("values.txt"), 339), (include_str!("linalg.txt"), 242)];
+const FILES: [(&str, usize); 4] = [
+    (include_str!("values.txt"), 339),
+    (include_str!("indexing.txt"), 168),
+    (include_str!("linalg.txt"), 242),
+    (include_str!("windows.txt"), 185),
+];
 
 /// A function of one array, and where.
+#[derive(Clone, Copy)]
 struct Composition {
     name: &'static str,
     x: fn() -> Array,
@@ -32,13 +42,15 @@ const fn of(name: &'static str, x: fn() -> Array, f: fn(&Array) -> Array) -> Com
     Composition { name, x, f }
 }
 
-const GROUPS: [(&str, &[Composition]); 6] = [
+const GROUPS: [(&str, &[Composition]); 8] = [
     ("networks", networks::ALL),
     ("densities", densities::ALL),
     ("calculus", calculus::ALL),
     ("shapes", shapes::ALL),
     ("nested", nested::ALL),
     ("linalg", linalg::ALL),
+    ("indexing", indexing::ALL),
+    ("windows", windows::ALL),
 ];
 
 /// `sin(0.7 i + phase)` for the `i`-th element, as make.py has it; of the element type of another array.
@@ -119,13 +131,17 @@ fn check(row: &Row, way: &str, tolerance: f64, compute: impl Fn() -> Array) -> O
 }
 
 /// Where numbers are too far apart for a comparison in `f32`.
-const NOT_IN_F32: &[&str] = &["log_sum_exp_of_large"];
+const NOT_IN_F32: &[&str] = &["log_sum_exp_of_large", "cumlogsumexp_of_large"];
 
 fn check_group(group: &str) {
     let (_, compositions) = GROUPS.iter().find(|(name, _)| *name == group).unwrap();
+    check_rows(group, compositions, &rows());
+}
+
+fn check_rows(group: &str, compositions: &[Composition], rows: &[Row]) {
     let mut failures = Vec::new();
     let mut used = BTreeSet::new();
-    for row in rows().iter().filter(|row| row.group == group) {
+    for row in rows.iter().filter(|row| row.group == group) {
         let composition = compositions.iter().find(|c| c.name == row.composition);
         let (Some(Composition { x, f, .. }), Some(kind)) = (composition, Kind::named(row.kind)) else {
             failures.push(format!("{} has no function here", row.name()));
@@ -135,14 +151,16 @@ fn check_group(group: &str) {
         let (x, f) = (x(), *f);
         failures.extend(check(row, "at once", 1e-10, || kind.of(f, &x)));
         failures.extend(check(row, "jitted", 1e-10, || jit(move |x: &Array| kind.of(f, x)).call(&x)));
-        if matches!(kind, Kind::Value | Kind::Grad) && !NOT_IN_F32.contains(&row.composition) {
+        // Another type draws other bits.
+        let in_f32 = group != "random" && matches!(kind, Kind::Value | Kind::Grad);
+        if in_f32 && !NOT_IN_F32.contains(&row.composition) {
             failures.extend(check(row, "in f32", 1e-5, || {
                 jit(move |x: &Array| kind.of(f, x)).call(&x.convert(F32))
             }));
         }
     }
     let unused = compositions.iter().filter(|c| !used.contains(c.name));
-    failures.extend(unused.map(|c| format!("{group}/{} has no row: run make.py", c.name)));
+    failures.extend(unused.map(|c| format!("{group}/{} has no row: run its script", c.name)));
     assert!(failures.is_empty(), "{} disagreements with JAX:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -174,6 +192,16 @@ fn nested_transforms_agree_with_jax() {
 #[test]
 fn linear_algebra_agrees_with_jax() {
     check_group("linalg");
+}
+
+#[test]
+fn indexing_agrees_with_jax() {
+    check_group("indexing");
+}
+
+#[test]
+fn windows_agree_with_jax() {
+    check_group("windows");
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub(crate) const VERB: Verb = Verb {
     usage: "",
     about: "Run what every change must pass: formatting, tidy, clippy, all tests",
     details: "\
-Prints the time of each step, and fails if all together take more than 15 minutes. The clock starts
+Prints the time of each step, warns if all together take more than 15 minutes and fails from an hour. The clock starts
 at TRACEWELL_CI_START (seconds since 1970), if that is set, so that compiling this tool counts too.
 ",
     run: ci,
@@ -24,8 +24,9 @@ at TRACEWELL_CI_START (seconds since 1970), if that is set, so that compiling th
 /// The test command, as the README gives it.
 pub(crate) const TEST: &[&str] = &["test", "--workspace"];
 
-const LIMIT: Duration = Duration::from_secs(15 * 60);
-const WARN: Duration = Duration::from_secs(12 * 60);
+/// A machine that has other things to do may take longer than we should.
+const LIMIT: Duration = Duration::from_secs(60 * 60);
+const WARN: Duration = Duration::from_secs(15 * 60);
 
 type Step = (&'static str, fn() -> Result);
 
@@ -67,7 +68,7 @@ fn ci(args: Args) -> Result {
 /// What the whole run means.
 fn verdict(failed: &[&str], total: Duration) -> Result {
     if total > WARN {
-        println!("ci: warning: {} of the {} that a run may take", show(total), show(LIMIT));
+        println!("ci: warning: {} of the {} that a run should take", show(total), show(WARN));
     }
     if !failed.is_empty() {
         return Err(format!("ci failed: {}", failed.join(", ")));
@@ -113,14 +114,14 @@ mod tests {
     fn times_are_in_seconds_then_minutes() {
         assert_eq!(show(Duration::from_millis(1240)), "1.2 s");
         assert_eq!(show(Duration::from_millis(59_990)), "1.0 min");
-        assert_eq!(show(LIMIT), "15.0 min");
+        assert_eq!(show(LIMIT), "60.0 min");
     }
 
     #[test]
     fn a_run_fails_by_a_step_or_by_the_clock() {
         assert_eq!(verdict(&[], LIMIT), Ok(()));
         assert!(
-            verdict(&[], LIMIT + Duration::from_secs(1)).is_err_and(|e| e.contains("more than 15.0 min"))
+            verdict(&[], LIMIT + Duration::from_secs(1)).is_err_and(|e| e.contains("more than 60.0 min"))
         );
         assert!(verdict(&["fmt", "test"], WARN).is_err_and(|e| e.contains("fmt, test")));
     }

@@ -68,7 +68,7 @@ fn last(
     let block = nest.loops.add(count, parent);
     let mut at: Affine = store.at.clone();
     at.set(block, len);
-    let load = Scalar::Load { of: partial, at };
+    let load = Scalar::Load { of: partial, at, plus: SmallVec::new() };
     let Some((start, extent)) = rest else {
         nest.scalars = vec![load, Scalar::Reduce { combine, dtype, loops: smallvec![block], body: 0 }];
         nest.stores[0].scalar = 1;

@@ -11,10 +11,10 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::{
-    ArrayType, Atom, AxisView, Control, Equation, Graph, GraphBuilder, KernelFn, Lowering, MapFn, Piece,
-    Prim, RuleError, View,
+    ArrayType, Atom, AxisView, Control, Equation, Graph, GraphBuilder, KernelFn, Lookup, LookupStart,
+    Lowering, MapFn, Piece, Prim, RuleError, View,
 };
-use tracewell_kernel::{BufferId, Combine, Kernel, KernelBuilder, LibraryCall, Op, Value};
+use tracewell_kernel::{BufferId, Combine, Comparison, Kernel, KernelBuilder, LibraryCall, Op, Size, Value};
 
 use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
@@ -53,6 +53,13 @@ pub(crate) enum Def {
         from: Shape,
         of: Id,
     },
+    /// Elements of an array of shape `from` in memory, at the sum of a view and of starts.
+    Lookup {
+        axes: Vec<AxisView>,
+        from: Shape,
+        of: Id,
+        starts: SmallVec<[Start; 2]>,
+    },
     /// The index along an axis, as a number of the node's type.
     Count {
         axis: usize,
@@ -72,6 +79,13 @@ pub(crate) enum Def {
     },
     /// Partial results of a reduction: made by fusion, for itself.
     Scratch,
+}
+
+/// Where an element is looked up: a number that is clamped below a number of places, which are so far apart.
+pub(crate) struct Start {
+    pub(crate) at: Operand,
+    pub(crate) stride: i64,
+    pub(crate) places: i64,
 }
 
 /// A node that is a part of another's memory.
@@ -355,6 +369,7 @@ impl Builder<'_> {
             Lowering::Constant(tensor) => node(self, Def::Constant(tensor)),
             Lowering::Count { axis } if ty.shape.size(axis) == 1 => Operand::Literal(Literal::zero(ty.dtype)),
             Lowering::Count { axis } => node(self, Def::Count { axis }),
+            Lowering::Lookup(lookup) => self.lookup(equation, lookup, &operands, ty),
             Lowering::Pieces(pieces) => {
                 let pieces: Vec<Piece> = pieces.into_iter().filter(|p| !p.shape.is_empty()).collect();
                 let parts = pieces.into_iter().map(|piece| {
@@ -373,6 +388,59 @@ impl Builder<'_> {
         };
         self.values[var.0 as usize] = Some(value);
         Ok(())
+    }
+
+    /// Nodes for the starts, moved to where they may be, and for what is found there.
+    fn lookup(
+        &mut self,
+        equation: &Equation,
+        lookup: Lookup,
+        operands: &[Operand],
+        ty: &ArrayType,
+    ) -> Operand {
+        let from = self.graph.atom_type(&equation.inputs[0]).shape;
+        let strides = from.strides();
+        let (mut starts, mut inside): (SmallVec<[Start; 2]>, Option<Operand>) = Default::default();
+        for (k, LookupStart { view, axis, places, back }) in lookup.starts.into_iter().enumerate() {
+            let given = self.graph.atom_type(&equation.inputs[k + 1]);
+            let start = match operands[k + 1] {
+                Operand::Node(of) if !keeps_positions(&view, &given.shape, &ty.shape) => {
+                    let def = Def::View { axes: view, from: given.shape, of };
+                    Operand::Node(self.node(def, given.dtype, ty.shape.clone(), "view"))
+                }
+                other => other,
+            };
+            let asked = self.map(asked(back), &[start], DType::I64, &ty.shape);
+            starts.push(Start { at: asked, stride: strides[axis] as i64, places: places as i64 });
+            if lookup.outside.is_some() {
+                let stays = move |b: &mut KernelBuilder, x: &[Value]| {
+                    let moved = b.op(Op::Clamp(Size::Const(places as i64)), x);
+                    b.compare(Comparison::Eq, x[0], moved)
+                };
+                let stays = self.map(Arc::new(stays), &[asked], DType::Bool, &ty.shape);
+                let both: MapFn = Arc::new(|b, x| b.op(Op::And, x));
+                inside = Some(match inside {
+                    Some(others) => self.map(both, &[others, stays], DType::Bool, &ty.shape),
+                    None => stays,
+                });
+            }
+        }
+        let of = self.in_memory(operands[0], &from);
+        let def = Def::Lookup { axes: lookup.view, from, of, starts };
+        let found = Operand::Node(self.node(def, ty.dtype, ty.shape.clone(), equation.prim.name()));
+        match (inside, lookup.outside) {
+            (Some(inside), Some(value)) => {
+                let select: MapFn = Arc::new(|b, x| b.select(x[0], x[1], x[2]));
+                self.map(select, &[inside, found, Operand::Literal(value)], ty.dtype, &ty.shape)
+            }
+            _ => found,
+        }
+    }
+
+    /// A node for a function of others, without a name of its own.
+    fn map(&mut self, f: MapFn, args: &[Operand], dtype: DType, shape: &Shape) -> Operand {
+        let def = Def::Map { f, args: args.into(), ops: 2 };
+        Operand::Node(self.node(def, dtype, shape.clone(), ""))
     }
 
     /// A node for one piece of an array, and where in the array it is.
@@ -491,6 +559,18 @@ impl Builder<'_> {
         self.flow.calls.push(Call { kind, operands, results, scratch: Vec::new(), effect });
         number
     }
+}
+
+/// A start as an `i64`, negative ones counted from the back.
+fn asked(back: Option<usize>) -> MapFn {
+    Arc::new(move |b: &mut KernelBuilder, x: &[Value]| {
+        let start = if b.dtype(x[0]) == DType::I64 { x[0] } else { b.op(Op::Convert(DType::I64), &[x[0]]) };
+        let Some(back) = back else { return start };
+        let (zero, back) = (b.constant(0i64), b.constant(back as i64));
+        let is_negative = b.compare(Comparison::Lt, start, zero);
+        let from_back = b.op(Op::Add, &[start, back]);
+        b.select(is_negative, from_back, start)
+    })
 }
 
 /// `0 + x`

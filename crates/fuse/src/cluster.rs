@@ -32,6 +32,8 @@ pub(crate) struct Cluster {
     pub(crate) found: Vec<Found>,
     /// Where arrays that are not decided yet are wanted.
     pub(crate) wanted: FxHashMap<Id, SmallVec<[Affine; 1]>>,
+    /// Arrays that it reads anywhere: it cannot compute them too.
+    pub(crate) looked_up: Vec<Id>,
     /// Operations, counted once each.
     pub(crate) ops: u32,
     /// Different arrays that it loads.
@@ -80,6 +82,8 @@ pub(crate) enum What {
     Map,
     /// Another array elsewhere.
     Elsewhere(Id, Affine),
+    /// An element of another array in memory: at this position, and further by what its starts say.
+    Lookup(Affine),
     /// Its operand there, reduced over these loops.
     Reduce(SmallVec<[LoopId; 2]>, Affine),
     /// One literal everywhere.
@@ -113,6 +117,7 @@ impl Cluster {
             roots: Vec::new(),
             found: Vec::new(),
             wanted: FxHashMap::default(),
+            looked_up: Vec::new(),
             ops: 0,
             loads: 0,
             form: Form::Plain,
@@ -140,7 +145,11 @@ impl Cluster {
 
     /// Whether the array can be found at a position from its operands, after splitting loops where it helps.
     pub(crate) fn reaches(&mut self, node: &Node, mut at: Affine) -> bool {
-        if !matches!(node.def, Def::View { .. } | Def::Count { .. } | Def::Reduce { .. }) {
+        let looks = matches!(
+            node.def,
+            Def::View { .. } | Def::Lookup { .. } | Def::Count { .. } | Def::Reduce { .. }
+        );
+        if !looks {
             return true;
         }
         loop {
@@ -164,7 +173,9 @@ impl Cluster {
         for found in &mut self.found {
             found.at.split(of, inner, new);
             match &mut found.what {
-                What::Elsewhere(_, at) | What::Recall(at) | What::Count(at) => at.split(of, inner, new),
+                What::Elsewhere(_, at) | What::Lookup(at) | What::Recall(at) | What::Count(at) => {
+                    at.split(of, inner, new);
+                }
                 What::Reduce(loops, at) | What::Keep(loops, at) => {
                     at.split(of, inner, new);
                     if let Some(place) = loops.iter().position(|&l| l == of) {
@@ -194,6 +205,13 @@ impl Cluster {
                 let there = look_through(axes, from, &index);
                 wanted.push((Operand::Node(*of), there.clone()));
                 What::Elsewhere(*of, there)
+            }
+            Def::Lookup { axes, from, of, starts } => {
+                let index = at.axes(&node.shape, &self.loops).expect("the position is reached");
+                self.ops = self.ops.saturating_add(1);
+                self.looked_up.push(*of);
+                wanted.extend(starts.iter().map(|start| (start.at, at.clone())));
+                What::Lookup(look_through(axes, from, &index))
             }
             Def::Reduce { axes, from, of, .. } => {
                 let index = at.axes(&node.shape, &self.loops).expect("the position is reached");

@@ -47,6 +47,8 @@ fn suits(nest: &Nest, inner: LoopId) -> bool {
     for scalar in &nest.scalars {
         match scalar {
             Scalar::Reduce { loops, .. } if nest.loops.parent(loops[0]) != Some(inner) => return false,
+            // Where it is read depends on other scalars, which tiles do not look through.
+            Scalar::Load { plus, .. } if !plus.is_empty() => return false,
             Scalar::Load { at, .. } => {
                 let mut own = at.terms.iter().filter(|(l, _)| !nest.loops.each.contains(l)).peekable();
                 over_own += usize::from(own.peek().is_some() && own.all(|&(_, c)| c != 1));

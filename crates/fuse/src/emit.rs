@@ -13,7 +13,7 @@ use tracewell_kernel::{BufferId, Combine, Index, Kernel, KernelBuilder, Op, Size
 use crate::classify::{Flow, Id};
 use crate::index::Affine;
 use crate::loops::LoopId;
-use crate::nest::{Nest, Scalar};
+use crate::nest::{Further, Nest, Scalar};
 
 /// Inner extents and strides up to this are part of a kernel.
 const SMALL: i64 = 16;
@@ -214,12 +214,16 @@ impl Writer {
         let offset = if at.offset == 0 { Size::Const(0) } else { self.size(b, at.offset) };
         let mut terms: SmallVec<[(Value, Size); 3]> = SmallVec::new();
         for &(l, c) in &at.terms {
-            let stride = if c.abs() <= SMALL { Size::Const(c) } else { self.size(b, c) };
+            let stride = self.stride(b, c);
             terms.push((self.vars[&l], stride));
         }
         // Outer loops first, which is how people read an index.
         terms.sort_by_key(|(var, _)| *var);
         Index { offset, terms }
+    }
+
+    fn stride(&mut self, b: &mut KernelBuilder, stride: i64) -> Size {
+        if stride.abs() <= SMALL { Size::Const(stride) } else { self.size(b, stride) }
     }
 
     pub(crate) fn value(&self, scalar: usize) -> Value {
@@ -230,8 +234,13 @@ impl Writer {
     pub(crate) fn scalar(&mut self, b: &mut KernelBuilder, i: usize, scalar: &Scalar) {
         let value = match scalar {
             Scalar::Literal(literal) => b.literal(*literal),
-            Scalar::Load { of, at } => {
-                let index = self.index(b, at);
+            Scalar::Load { of, at, plus } => {
+                let mut index = self.index(b, at);
+                for &Further { by, stride, places } in plus {
+                    let inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
+                    let stride = self.stride(b, stride);
+                    index.terms.push((inside, stride));
+                }
                 b.load(self.buffers[of], index)
             }
             Scalar::Count { at, dtype } => self.count(b, at, *dtype),

@@ -2,7 +2,7 @@
 //! of users are checked here, so that their mistakes are found before a program is made of them.
 
 use tracewell_array::Shape;
-use tracewell_graph::{ArrayType, AxisView, Lowering, Piece};
+use tracewell_graph::{ArrayType, AxisView, LookupStart, Lowering, Piece};
 
 /// What does not fit, in words.
 pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[ArrayType]) -> Option<String> {
@@ -24,6 +24,21 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
         Lowering::Count { axis } => {
             let counted = outputs.first().filter(|ty| *axis < ty.rank() && !ty.dtype.is_bool());
             counted.cloned().into_iter().collect()
+        }
+        Lowering::Lookup(lookup) => {
+            let x = inputs.first()?;
+            let (out, integers) = (outputs.first()?, inputs.get(1..).unwrap_or_default());
+            let is_start = |(start, ty): (&LookupStart, &ArrayType)| {
+                ty.dtype.is_integer() && start.view.len() == ty.rank() && start.axis < x.rank()
+            };
+            if lookup.view.len() != x.rank()
+                || lookup.starts.len() != integers.len()
+                || !lookup.starts.iter().zip(integers).all(is_start)
+                || lookup.outside.is_some_and(|value| value.dtype() != x.dtype)
+            {
+                return Some("the operands of its lookup are not those of the lowering".to_string());
+            }
+            vec![x.with_shape(out.shape.clone())]
         }
         Lowering::Pieces(pieces) => {
             let whole = outputs.first()?;

@@ -26,6 +26,8 @@ const MAX_ROOTS: usize = 8;
 const MAX_READS: usize = 8;
 /// Operations that are as cheap as loading the result.
 const CHEAP: u32 = 4;
+/// Operations that are as long as finding an element anywhere.
+const LOOKUP: u32 = 8;
 /// Repeated operations that are as cheap as launching another kernel.
 const LAUNCH: f64 = 2_000.0;
 /// Kernels that are considered for one more result.
@@ -206,6 +208,12 @@ impl Walk<'_> {
     /// Computes an array inside a kernel, which then wants its operands.
     fn compute(&mut self, k: usize, id: Id, at: Affine) {
         let flow = self.flow;
+        if let Def::Lookup { of, .. } = flow.nodes[id].def {
+            self.required[of] = true;
+            if !self.readers[of].contains(&k) {
+                self.readers[of].push(k);
+            }
+        }
         for (operand, at) in self.clusters[k].compute(id, &flow.nodes[id], at) {
             if let Operand::Node(id) = operand {
                 self.want(k, id, at);
@@ -265,14 +273,12 @@ impl Walk<'_> {
             }
             // Nothing to compute.
             Def::Fill(_) => true,
-            // Splitting a loop changes positions, so they are looked up again each time.
-            Def::View { .. } | Def::Count { .. } => readers.iter().all(|&k| {
-                let count = self.clusters[k].wanted[&id].len();
-                (0..count).all(|i| {
-                    let at = self.clusters[k].wanted[&id][i].clone();
-                    self.clusters[k].reaches(node, at)
-                })
-            }),
+            Def::View { .. } | Def::Count { .. } => readers.iter().all(|&k| self.reaches(k, id, node)),
+            Def::Lookup { .. } => {
+                let trips: f64 = reads.iter().map(|(k, at)| self.clusters[*k].trips(at)).sum();
+                (trips - node.len() as f64) * f64::from(self.costs[id]) <= LAUNCH
+                    && readers.iter().all(|&k| self.reaches(k, id, node))
+            }
             Def::Reduce { .. } => match reads.as_slice() {
                 [(k, at)] => {
                     let fits = reduce::fits(node, &self.clusters[*k], at)
@@ -288,6 +294,16 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether a kernel can find an array wherever it wants it. Splitting a loop changes positions, so they are asked
+    /// for again each time.
+    fn reaches(&mut self, k: usize, id: Id, node: &Node) -> bool {
+        let count = self.clusters[k].wanted[&id].len();
+        (0..count).all(|i| {
+            let at = self.clusters[k].wanted[&id][i].clone();
+            self.clusters[k].reaches(node, at)
+        })
+    }
+
     /// Whether a kernel stays small enough with one more array.
     fn has_room(&self, k: usize, node: &Node) -> bool {
         let cluster = &self.clusters[k];
@@ -295,6 +311,7 @@ impl Walk<'_> {
             Def::Map { ops, args, .. } => {
                 (*ops, args.iter().filter(|a| matches!(a, Operand::Node(_))).count())
             }
+            Def::Lookup { starts, .. } => (1, 1 + starts.len()),
             _ => (1, 1),
         };
         // An array of one operand takes no more memory than its operand.
@@ -334,6 +351,9 @@ impl Walk<'_> {
 
     fn may_host(&mut self, k: usize, id: Id, node: &Node) -> bool {
         let cluster = &self.clusters[k];
+        if cluster.looked_up.contains(&id) {
+            return false;
+        }
         if cluster.form == Form::Blocks || cluster.roots.len() >= MAX_ROOTS || !self.has_room(k, node) {
             return false;
         }
@@ -362,6 +382,10 @@ fn costs(flow: &Flow) -> Vec<u32> {
         let cost = match &node.def {
             Def::Map { args, ops, .. } => args.iter().fold(*ops, |sum, arg| match arg {
                 Operand::Node(id) => sum.saturating_add(of(&costs, *id)),
+                Operand::Literal(_) => sum,
+            }),
+            Def::Lookup { starts, .. } => starts.iter().fold(LOOKUP, |sum, start| match start.at {
+                Operand::Node(id) => sum.saturating_add(of(&costs, id)),
                 Operand::Literal(_) => sum,
             }),
             // What is repeated is computed once for many elements, or will get memory for being expensive.

@@ -6,7 +6,7 @@ use tracewell_array::{DType, Literal};
 use tracewell_graph::MapFn;
 use tracewell_kernel::Combine;
 
-use crate::classify::{Def, Flow, Id, Operand};
+use crate::classify::{Def, Flow, Id, Operand, Start};
 use crate::cluster::{Cluster, Form, Root, What};
 use crate::cost::LOAD;
 use crate::index::Affine;
@@ -19,10 +19,11 @@ const MAX_NAME: usize = 40;
 #[derive(Clone)]
 pub(crate) enum Scalar {
     Literal(Literal),
-    /// The element of an array in memory.
+    /// The element of an array in memory; further by scalars before it.
     Load {
         of: Id,
         at: Affine,
+        plus: SmallVec<[Further; 2]>,
     },
     /// The value of a sum of loop variables, as a number of this type.
     Count {
@@ -55,6 +56,14 @@ pub(crate) enum Scalar {
         keep: usize,
         at: Affine,
     },
+}
+
+/// A scalar that is clamped below a number of places, which are so far apart in an array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Further {
+    pub(crate) by: usize,
+    pub(crate) stride: i64,
+    pub(crate) places: i64,
 }
 
 /// Loops and what is computed in them.
@@ -95,7 +104,20 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
         };
         let scalar = match (found.what, &node.def) {
             (What::Elsewhere(id, at), _) => known[&(id, at)],
-            (What::Load, _) => scalars.push(Scalar::Load { of: found.id, at: found.at.clone() }),
+            (What::Load, _) => {
+                let plus = SmallVec::new();
+                scalars.push(Scalar::Load { of: found.id, at: found.at.clone(), plus })
+            }
+            (What::Lookup(at), Def::Lookup { of, starts, .. }) => {
+                name_it(&mut name, &node.name);
+                let plus = starts.iter().map(|&Start { at, stride, places }| Further {
+                    by: operand(&mut scalars, at, &found.at),
+                    stride,
+                    places,
+                });
+                let plus = plus.collect();
+                scalars.push(Scalar::Load { of: *of, at, plus })
+            }
             (What::Map, Def::Map { f, args, ops }) => {
                 name_it(&mut name, &node.name);
                 let args = args.iter().map(|&arg| operand(&mut scalars, arg, &found.at)).collect();
@@ -136,7 +158,7 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
 
 /// Kernels are named by the first primitives in them.
 fn name_it(name: &mut String, primitive: &str) {
-    if name.len() < MAX_NAME {
+    if !primitive.is_empty() && name.len() < MAX_NAME {
         if !name.is_empty() {
             name.push('_');
         }
@@ -203,7 +225,11 @@ impl Nest {
         for scalar in &self.scalars {
             let innermost = match scalar {
                 Scalar::Literal(_) => None,
-                Scalar::Load { at, .. } | Scalar::Count { at, .. } => at.innermost(&self.loops),
+                Scalar::Load { at, plus, .. } => {
+                    let starts = plus.iter().filter_map(|further| homes[further.by]);
+                    self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts))
+                }
+                Scalar::Count { at, .. } => at.innermost(&self.loops),
                 Scalar::Map { args, .. } => self.loops.innermost(args.iter().filter_map(|&a| homes[a])),
                 Scalar::Reduce { loops, .. } | Scalar::Keep { loops, .. } => self.loops.parent(loops[0]),
                 Scalar::Recall { keep, at } => at.innermost(&self.loops).or(homes[*keep]),

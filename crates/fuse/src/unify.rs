@@ -13,7 +13,7 @@ use tracewell_kernel::Combine;
 
 use crate::index::Affine;
 use crate::loops::LoopId;
-use crate::nest::{Nest, Scalar};
+use crate::nest::{Further, Nest, Scalar};
 
 /// Reductions of a nest that are looked at; a nest with more keeps its loops.
 const MAX_REDUCTIONS: usize = 64;
@@ -56,7 +56,8 @@ fn groups(nest: &Nest, reductions: &[usize]) -> Vec<Vec<usize>> {
     let mut group_of: Vec<usize> = Vec::new();
     for i in 0..nest.scalars.len() {
         match &nest.scalars[i] {
-            Scalar::Literal(_) | Scalar::Load { .. } | Scalar::Count { .. } => {}
+            Scalar::Literal(_) | Scalar::Count { .. } => {}
+            Scalar::Load { plus, .. } => needs[i] = plus.iter().fold(0, |all, more| all | needs[more.by]),
             Scalar::Map { args, .. } => needs[i] = args.iter().fold(0, |all, &a| all | needs[a]),
             Scalar::Keep { body, .. } => needs[i] = needs[*body],
             Scalar::Recall { keep, .. } => needs[i] = needs[*keep],
@@ -145,7 +146,8 @@ fn sort(nest: &mut Nest, groups: &[Vec<usize>]) {
             Scalar::Map { args, .. } => args.clone(),
             Scalar::Reduce { body, .. } | Scalar::Keep { body, .. } => SmallVec::from_slice(&[*body]),
             Scalar::Recall { keep, .. } => SmallVec::from_slice(&[*keep]),
-            Scalar::Literal(_) | Scalar::Load { .. } | Scalar::Count { .. } => SmallVec::new(),
+            Scalar::Load { plus, .. } => plus.iter().map(|more| more.by).collect(),
+            Scalar::Literal(_) | Scalar::Count { .. } => SmallVec::new(),
         };
         match group_of.get(&i) {
             Some(&g) => groups[g].iter().flat_map(|&member| of(member)).collect(),
@@ -192,7 +194,8 @@ fn redirect(scalar: &mut Scalar, place: &[usize]) {
         Scalar::Map { args, .. } => args.iter_mut().for_each(|a| *a = place[*a]),
         Scalar::Reduce { body, .. } | Scalar::Keep { body, .. } => *body = place[*body],
         Scalar::Recall { keep, .. } => *keep = place[*keep],
-        Scalar::Literal(_) | Scalar::Load { .. } | Scalar::Count { .. } => {}
+        Scalar::Load { plus, .. } => plus.iter_mut().for_each(|more| more.by = place[more.by]),
+        Scalar::Literal(_) | Scalar::Count { .. } => {}
     }
 }
 
@@ -200,7 +203,7 @@ fn redirect(scalar: &mut Scalar, place: &[usize]) {
 #[derive(PartialEq, Eq, Hash)]
 enum Key {
     Literal(Literal),
-    Load(usize, Affine),
+    Load(usize, Affine, SmallVec<[Further; 2]>),
     Count(Affine, DType),
     Map(usize, SmallVec<[usize; 3]>),
     Reduce(Combine, SmallVec<[LoopId; 2]>, usize),
@@ -217,7 +220,7 @@ fn share(nest: &mut Nest) {
         redirect(&mut scalar, &place);
         let key = match &scalar {
             Scalar::Literal(literal) => Key::Literal(*literal),
-            Scalar::Load { of, at } => Key::Load(*of, at.clone()),
+            Scalar::Load { of, at, plus } => Key::Load(*of, at.clone(), plus.clone()),
             Scalar::Count { at, dtype } => Key::Count(at.clone(), *dtype),
             Scalar::Map { f, args, .. } => Key::Map(Arc::as_ptr(f).cast::<u8>().addr(), args.clone()),
             Scalar::Reduce { combine, loops, body, .. } => Key::Reduce(*combine, loops.clone(), *body),

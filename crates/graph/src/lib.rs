@@ -27,8 +27,8 @@ pub use host::{HostFunction, InElement};
 pub use params::{FromParams, Labels, Param, ParamValue, Params};
 pub use prim::Prim;
 pub use primitive::{
-    AxisView, Batched, Control, Cx, Example, Jvp, KernelFn, Linearized, Lowering, MapFn, Operand, Piece,
-    Primitive, Rematerialized, View, Walks,
+    AxisView, Batched, Control, Cx, Example, Jvp, KernelFn, Linearized, Lookup, LookupStart, Lowering, MapFn,
+    Operand, Piece, Primitive, Rematerialized, View, Walks,
 };
 pub use ty::ArrayType;
 pub use verify::{VerifyError, VerifyErrors, verify};

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use tracewell_array::{Shape, Tensor};
+use tracewell_array::{Literal, Shape, Tensor};
 use tracewell_kernel::{BufferId, Combine, KernelBuilder, LibraryCall, Value};
 
 use crate::builder::GraphBuilder;
@@ -108,6 +108,8 @@ pub enum Lowering {
         /// The axis that is counted along.
         axis: usize,
     },
+    /// Elements of operand 0, found where the others say.
+    Lookup(Lookup),
     /// Parts put beside each other. Every element of the output is in exactly one.
     Pieces(Vec<Piece>),
     /// A call on whole arrays.
@@ -167,6 +169,30 @@ pub struct AxisView {
     pub step: i64,
 }
 
+/// Where an element is found in operand 0: for each axis at the sum of a place that is known and a start, if it has one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Lookup {
+    /// For each axis of operand 0, its index without the start.
+    pub view: Vec<AxisView>,
+    /// For each of the other operands, the start that it is.
+    pub starts: Vec<LookupStart>,
+    /// What stands for the element if a start had to be moved; without, it is the one there.
+    pub outside: Option<Literal>,
+}
+
+/// A start that an integer operand gives.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LookupStart {
+    /// For each axis of the operand, its index as a function of one output axis.
+    pub view: Vec<AxisView>,
+    /// The axis of operand 0 whose start it is.
+    pub axis: usize,
+    /// How many starts there are: one that is not below is moved to the nearest that is.
+    pub places: usize,
+    /// What is added to negative ones first.
+    pub back: Option<usize>,
+}
+
 /// A box of the output, its elements found in a view of an operand.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Piece {
@@ -201,6 +227,7 @@ impl fmt::Debug for Lowering {
             Lowering::View(view) => write!(f, "View({view:?})"),
             Lowering::Reduce { combine, axes } => write!(f, "Reduce({combine:?}, {axes:?})"),
             Lowering::Count { axis } => write!(f, "Count({axis})"),
+            Lowering::Lookup(lookup) => write!(f, "Lookup({lookup:?})"),
             Lowering::Pieces(pieces) => write!(f, "Pieces({pieces:?})"),
             Lowering::Library(call) => write!(f, "Library({call:?})"),
             Lowering::Kernel(_) => write!(f, "Kernel"),

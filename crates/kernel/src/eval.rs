@@ -375,6 +375,20 @@ fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> R
             let inputs: Result<Vec<Tensor>, String> = operands.iter().zip(&call.inputs).map(read).collect();
             Ok(linalg.reference(&inputs?)?.iter().map(Cells::of).collect())
         }
+        Library::Sort(sort) => {
+            sort.check(call)?;
+            for _ in 0..operands[0].cells.len() {
+                budget.spend()?;
+            }
+            sort.eval(&operands[..call.inputs.len()])
+        }
+        Library::Conv(conv) => match conv.mistake(&call.inputs, &call.outputs) {
+            Some(mistake) => Err(mistake),
+            None => {
+                let cells = conv.eval(&operands[0].cells, &operands[1].cells, || budget.spend())?;
+                Ok(vec![Cells { dtype: conv.dtype, cells }])
+            }
+        },
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
                 operands[..call.inputs.len()].iter().map(Cells::tensor).collect();

@@ -6,6 +6,7 @@
 
 mod build;
 mod cells;
+mod conv;
 mod eval;
 pub mod generate;
 mod ir;
@@ -15,17 +16,19 @@ pub mod math;
 mod op;
 mod program;
 pub mod scalar;
+mod sort;
 pub mod text;
 mod verify;
 
 pub use build::KernelBuilder;
 pub use cells::Cells;
+pub use conv::{Conv, ConvResult, WindowAxis};
 pub use eval::{eval_kernel, eval_program, eval_program_within};
 pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
     lanes_of,
 };
-pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
+pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows};
 pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, DTypeError, Element, Shape};
 
+use crate::conv::Conv;
 use crate::linalg::Linalg;
 
 /// A function of whole buffers together with the parameters of one call.
@@ -27,6 +28,10 @@ pub struct LibraryCall {
 pub enum Library {
     /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]` over strided operands.
     Gemm(Gemm),
+    /// Rows in the order of their keys.
+    Sort(SortRows),
+    /// A convolution, or its adjoint in the kernel.
+    Conv(Conv),
     /// Factorizations of matrices and triangular systems.
     Linalg(Linalg),
     /// A user's function.
@@ -50,6 +55,25 @@ pub struct Gemm {
     pub a: [usize; 3],
     /// Strides of the right operand over batch, contraction and column.
     pub b: [usize; 3],
+}
+
+/// Columns of dense `[rows, len]`, each row put in the order of its keys, of which the first `kept` elements are
+/// the result: `[rows, kept]` for each column.
+///
+/// The first columns are the keys, the most important first. Equal rows stay in order. NaN is larger than any number
+/// and equal to itself, and zeros of both signs are equal.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct SortRows {
+    /// How many of the columns are keys.
+    pub keys: usize,
+    /// Whether the largest comes first.
+    pub descending: bool,
+    /// Number of rows.
+    pub rows: usize,
+    /// Elements of a row; fewer than 2³².
+    pub len: usize,
+    /// Elements of a row of the result.
+    pub kept: usize,
 }
 
 /// A function that a user supplied.

@@ -1,7 +1,7 @@
 //! Every pass on graphs of every primitive, with operands that passes look at: the bits of results stay.
 
 use tracewell_array::{DType, Literal, Tensor};
-use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, Prim, Splat, eval, verify};
+use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, Lowering, Prim, Splat, eval, verify};
 use tracewell_optimize::{PIPELINE, optimize_with};
 
 /// The example with one operand replaced by a literal, twice, and both results.
@@ -43,14 +43,45 @@ fn check(name: &str, graph: &Graph) {
     let inputs: Vec<Tensor> =
         graph.input_types().iter().enumerate().map(|(i, ty)| sample(ty, i + 1)).collect();
     let expected = eval(graph, &inputs).expect("evaluates");
+    let is_composed = is_composed(graph);
     optimize_with(graph, PIPELINE.len(), &mut |pass, result| {
         if let Err(errors) = verify(result) {
             panic!("{name} after {pass}: {errors}");
         }
         assert_eq!(result.input_types(), graph.input_types(), "{name} after {pass}");
         let found = eval(result, &inputs).unwrap_or_else(|error| panic!("{name} after {pass}: {error}"));
-        assert_eq!(found, expected, "{name} after {pass}:\n{result}");
+        assert!(
+            same(&found, &expected, is_composed),
+            "{name} after {pass}:\n{result}\n{found:?}\n{expected:?}"
+        );
     });
+}
+
+/// Bit for bit, but for the sign and payload of a NaN, which no operation promises. A composition that takes the place
+/// of its primitive rounds where the primitive, evaluated as a whole, does not.
+fn same(found: &[Tensor], expected: &[Tensor], is_composed: bool) -> bool {
+    let is_nan = |x: Literal| x.dtype().is_float() && x.as_f64().is_nan();
+    found.len() == expected.len()
+        && found.iter().zip(expected).all(|(a, b)| {
+            let finite = b.literals().map(Literal::as_f64).filter(|x| x.is_finite());
+            let near =
+                if is_composed { 1e-5 * finite.fold(0.0, |most, x| f64::max(most, x.abs())) } else { 0.0 };
+            let is_near = |x: f64, y: f64| is_composed && (x - y).abs() <= near;
+            a.dtype() == b.dtype()
+                && a.shape() == b.shape()
+                && a.literals()
+                    .zip(b.literals())
+                    .all(|(x, y)| x == y || (is_nan(x) && is_nan(y)) || is_near(x.as_f64(), y.as_f64()))
+        })
+}
+
+/// Whether a primitive of the graph is replaced by others.
+fn is_composed(graph: &Graph) -> bool {
+    graph.equations.iter().any(|equation| {
+        let inputs: Vec<ArrayType> = equation.inputs.iter().map(|atom| graph.atom_type(atom)).collect();
+        let outputs: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
+        matches!(equation.prim.rules().lower(&inputs, &outputs), Ok(Lowering::Graph(_)))
+    })
 }
 
 #[test]

@@ -14,9 +14,7 @@ use tracewell_kernel::{Kernel, Library, LibraryCall, Region, Stmt};
 
 use crate::code::CodeMemory;
 use crate::error::BuildError;
-use crate::linalg;
-use crate::matmul::is_shared;
-use crate::pool;
+use crate::{conv, linalg, matmul, pool, sort};
 
 /// Fewer kernels than this are compiled on the calling thread.
 const PARALLEL: usize = 5;
@@ -37,7 +35,9 @@ impl CompiledKernel {
         let mut calls = Vec::new();
         collect_calls(&kernel.body, &mut calls);
         let shares = |call: &LibraryCall| match &call.library {
-            Library::Gemm(gemm) => is_shared(gemm),
+            Library::Gemm(gemm) => matmul::is_shared(gemm),
+            Library::Sort(rows) => sort::is_shared(rows),
+            Library::Conv(conv) => conv::is_shared(conv),
             Library::Linalg(_) => linalg::is_shared(&call.inputs),
             Library::Custom(_) => false,
         };

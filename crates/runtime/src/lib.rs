@@ -6,6 +6,7 @@
 
 mod cache;
 mod code;
+mod conv;
 mod error;
 mod executable;
 mod launch;
@@ -14,6 +15,7 @@ mod linalg;
 mod matmul;
 mod memory;
 pub mod pool;
+mod sort;
 mod split;
 mod stop;
 mod subnormal;

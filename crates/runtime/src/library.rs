@@ -3,17 +3,20 @@
 //! Invariant: nothing unwinds out of a call. An error or panic of a user's function is a value here.
 #![allow(unsafe_code, reason = "functions work on buffers that are addresses in a program")]
 
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
 use std::sync::atomic::AtomicU8;
 
 use tracewell_array::{DType, Shape};
 use tracewell_codegen::CallHandler;
-use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall};
+use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall, SortRows};
 
+use crate::conv::convolve;
 use crate::error::RunError;
 use crate::linalg;
 use crate::matmul::matmul;
+use crate::sort::{self, Column, Place};
 
 /// Calls a function on buffers: inputs, then outputs.
 ///
@@ -30,6 +33,16 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
             unsafe { matmul(gemm, buffers[0], buffers[1], buffers[2]) }
             Ok(())
         }
+        Library::Sort(rows) => {
+            // SAFETY: the caller's promise.
+            unsafe { call_sort(rows, call, buffers) }
+            Ok(())
+        }
+        Library::Conv(conv) => {
+            // SAFETY: the caller's promise; that the sizes fit is a rule of the verifier.
+            unsafe { convolve(conv, buffers[0], buffers[1], buffers[2]) }
+            Ok(())
+        }
         Library::Linalg(linalg) => {
             // SAFETY: the caller's promise.
             let (inputs, mut outputs) = unsafe { slices(call, buffers) };
@@ -43,6 +56,54 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
             call_custom(custom, &inputs, &mut outputs)
         }
     }
+}
+
+/// # Safety
+///
+/// As for [`call`].
+unsafe fn call_sort(rows: &SortRows, call: &LibraryCall, buffers: &[*mut u8]) {
+    let (inputs, outputs) = buffers.split_at(call.inputs.len());
+    let columns: Vec<Column<'_>> = inputs
+        .iter()
+        .zip(&call.inputs)
+        .map(|(&address, (dtype, shape))| match dtype.size() {
+            1 => {
+                // SAFETY: the caller's promise: initialised, and nobody writes to it now.
+                Column::One(unsafe { slice::from_raw_parts(address, shape.len()) })
+            }
+            4 => {
+                // SAFETY: as above, and aligned; all bits are an integer.
+                Column::Four(unsafe { slice::from_raw_parts(address.cast::<u32>(), shape.len()) })
+            }
+            _ => {
+                // SAFETY: as above.
+                Column::Eight(unsafe { slice::from_raw_parts(address.cast::<u64>(), shape.len()) })
+            }
+        })
+        .collect();
+    let places = outputs
+        .iter()
+        .zip(&call.outputs)
+        .map(|(&address, (dtype, shape))| match dtype.size() {
+            1 => {
+                let address = address.cast::<MaybeUninit<u8>>();
+                // SAFETY: the caller's promise: ours to write, and nobody else has access now.
+                Place::One(unsafe { slice::from_raw_parts_mut(address, shape.len()) })
+            }
+            4 => {
+                let address = address.cast::<MaybeUninit<u32>>();
+                // SAFETY: as above, and aligned.
+                Place::Four(unsafe { slice::from_raw_parts_mut(address, shape.len()) })
+            }
+            _ => {
+                let address = address.cast::<MaybeUninit<u64>>();
+                // SAFETY: as above.
+                Place::Eight(unsafe { slice::from_raw_parts_mut(address, shape.len()) })
+            }
+        })
+        .collect();
+    let types: Vec<DType> = call.inputs.iter().map(|(dtype, _)| *dtype).collect();
+    sort::sort(rows, &types, &columns, places);
 }
 
 /// The buffers of a call as slices: inputs, and outputs filled with zeros.

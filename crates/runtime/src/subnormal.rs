@@ -1,6 +1,6 @@
 //! Products that take subnormal numbers for zero.
 //!
-//! A gradient that vanishes passes through them, and a processor takes a hundred times as long for each.
+//! A gradient that vanishes passes through them, and processors are far slower with them.
 #![allow(unsafe_code, reason = "how a processor treats subnormal numbers is a register of its own")]
 
 /// Runs `work` while this thread takes subnormal operands for zero and rounds subnormal results to it.

@@ -21,6 +21,8 @@ pub enum ErrorKind {
     LeakedTracer,
     /// A jitted function that is another one each time it is traced.
     Impure,
+    /// A random key was used a second time.
+    KeyReused,
     /// Trees of different structure.
     Structure,
     /// A derivative was asked of something that has none.

@@ -37,13 +37,18 @@ mod outcome;
 pub mod pipeline;
 pub mod primitive;
 mod products;
+pub mod random;
 mod staging;
 mod static_arg;
 mod transform;
 pub mod tree;
+mod windows;
 
-pub use array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
-pub use checks::{CacheMiss, checking_leaks, checking_purity, explain_cache_misses};
+pub use array::{
+    Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, sort_together,
+    stack,
+};
+pub use checks::{CacheMiss, checking_keys, checking_leaks, checking_purity, explain_cache_misses};
 pub use control::{
     LoopRange, ScanOptions, associative_scan, associative_scan_reverse, cond, fori_loop, map, map_reduce,
     scan, scan_with, switch, while_loop,
@@ -65,6 +70,10 @@ pub use transform::{
     print_saved_residuals, saved_residuals, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
 };
 pub use tree::{Path, Tree, TreeRef};
+pub use windows::{
+    Conv, Layout, Padding, PerAxis, Window, avg_pool, conv, conv_transpose, global_avg_pool, global_max_pool,
+    max_pool, min_pool, reduce_window,
+};
 
 /// Watching what happens: events of every call, user function and primitive.
 pub mod observe {
@@ -73,18 +82,24 @@ pub mod observe {
 
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
-    pub use crate::array::{Array, Cut, Operand, Scalar, Starts, concatenate, select, stack};
+    pub use crate::array::{
+        Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select,
+        sort_together, stack,
+    };
     pub use crate::dtypes::*;
     pub use crate::linalg;
+    pub use crate::random;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, Cancel, DType, Error, Jit, Lowered, Outcome, Policy, Result, ScanOptions, Shape, Static,
-        Tree, associative_scan, associative_scan_reverse, callback, capturing_prints, check, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, custom_jvp, custom_vjp,
-        debug_print, einsum, eval_shape, explain_cache_misses, fori_loop, grad, grad_aux, hessian, hvp,
-        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, ordered_callback,
-        print_saved_residuals, s, saved_residuals, scan, scan_with, stop_gradient, switch, tensordot, trace,
-        value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
+        CacheMiss, Cancel, Conv, DType, Error, Jit, Layout, Lowered, Outcome, Padding, Policy, Result,
+        ScanOptions, Shape, Static, Tree, Window, associative_scan, associative_scan_reverse, avg_pool,
+        callback, capturing_prints, check, checking_keys, checking_leaks, checking_purity, checkpoint,
+        checkpoint_name, checkpoint_with, cond, conv, conv_transpose, custom_jvp, custom_vjp, debug_print,
+        einsum, eval_shape, explain_cache_misses, fori_loop, global_avg_pool, global_max_pool, grad,
+        grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul,
+        max_pool, min_pool, ordered_callback, print_saved_residuals, reduce_window, s, saved_residuals, scan,
+        scan_with, stop_gradient, switch, tensordot, trace, value_and_grad, value_and_grad_aux, vjp, vmap,
+        vmap_axes, while_loop, with_cancel, with_time_limit,
     };
 }
 

@@ -38,7 +38,9 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/tracewell/src/effects/", "a Rust function that a graph calls is a `callback`"),
     ("crates/tracewell/src/linalg/factors.rs", "factorizations of the face are these primitives"),
     ("crates/tracewell/src/products/", "sums of products are made of `dot_general`"),
+    ("crates/tracewell/src/random/", "random numbers are made of them"),
     ("crates/tracewell/src/transform/", "jacobians and the like put arrays together"),
+    ("crates/tracewell/src/windows/", "convolutions and windows of the face are these primitives"),
 ];
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {

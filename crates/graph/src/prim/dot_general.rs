@@ -6,8 +6,8 @@ use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Gemm, Library, LibraryCall};
 
 use super::elementwise::arity;
-use super::shape_rules::{each_index, position};
-use super::{Add, Broadcast, Mul, Permute, ReduceSum};
+use super::shape_rules::{bilinear_jvp, each_index, linear_operand, position};
+use super::{Broadcast, Mul, Permute, ReduceSum};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -164,15 +164,7 @@ impl Primitive for DotGeneral {
 
     /// Bilinear: d(a·b) = da·b + a·db.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        let (a, b) = (&primals[0], &primals[1]);
-        let y = cx.bind(self.clone(), &[a, b])?;
-        let left = tangents[0].as_ref().map(|da| cx.bind(self.clone(), &[da, b])).transpose()?;
-        let right = tangents[1].as_ref().map(|db| cx.bind(self.clone(), &[a, db])).transpose()?;
-        let dy = match (left, right) {
-            (Some(l), Some(r)) => Some(cx.bind(Add {}, &[&l, &r])?),
-            (l, r) => l.or(r),
-        };
-        Ok(Jvp::one(y, dy))
+        bilinear_jvp(cx, self, primals, tangents)
     }
 
     /// The cotangent of one operand is the product of `ct` with the other over the other's free axes, its axes
@@ -184,11 +176,7 @@ impl Primitive for DotGeneral {
         cotangents: &[Option<Atom>],
     ) -> Result<Vec<Option<Atom>>, RuleError> {
         let Some(ct) = &cotangents[0] else { return Ok(vec![None, None]) };
-        let (linear, ty, known) = match (&operands[0], &operands[1]) {
-            (Operand::Linear(ty), Operand::Known(b)) => (0, ty, b),
-            (Operand::Known(a), Operand::Linear(ty)) => (1, ty, a),
-            _ => return Err(RuleError::not_linear("dot_general")),
-        };
+        let (linear, ty, known) = linear_operand("dot_general", operands)?;
         let other_rank = cx.ty(known).rank();
         let (own, other) = if linear == 0 {
             (self.a_axes(ty.rank()), self.b_axes(other_rank))

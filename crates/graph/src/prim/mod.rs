@@ -18,7 +18,9 @@ mod clamp;
 mod compare;
 mod concatenate;
 mod constant;
+mod conv;
 mod convert;
+mod cumulative;
 mod custom_jvp;
 mod custom_vjp;
 mod dot_general;
@@ -28,35 +30,47 @@ mod each;
 mod each_examples;
 mod eigh;
 mod elementwise;
+mod gather;
 mod integer_pow;
 mod iota;
 mod is_finite;
 mod linear_call;
+mod linear_recurrence;
 mod lu;
 mod matrices;
 mod nested;
 mod nextafter;
 mod pad;
 mod permute;
+mod places;
 mod qr;
 mod reduce;
+mod reduce_window;
 mod reference;
 mod reshape;
 mod reverse;
 mod round;
+mod running;
 mod scan;
 mod scan_batch;
 mod scan_examples;
 mod scan_jvp;
 mod scan_transpose;
+mod scatter;
+mod scatter_jvp;
+mod searchsorted;
 mod select;
+mod select_and_gather;
 mod shape_rules;
 mod slice;
+mod sliding;
+mod sort;
 mod svd;
 mod switch;
 mod switch_examples;
 mod switch_rules;
 mod tetragamma;
+mod threefry;
 mod triangular_solve;
 mod unary;
 mod while_back;
@@ -72,10 +86,12 @@ pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
     checkpoint::*, checkpoint_name::*, cholesky::*, clamp::*, compare::*, concatenate::*, constant::*,
-    convert::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*, dynamic_update_slice::*,
-    each::*, eigh::*, integer_pow::*, iota::*, is_finite::*, linear_call::*, lu::*, nextafter::*, pad::*,
-    permute::*, qr::*, reduce::*, reshape::*, reverse::*, round::*, scan::*, select::*, slice::*, svd::*,
-    switch::*, triangular_solve::*, unary::*, while_loop::*,
+    conv::*, convert::*, cumulative::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*,
+    dynamic_update_slice::*, each::*, eigh::*, gather::*, integer_pow::*, iota::*, is_finite::*,
+    linear_call::*, linear_recurrence::*, lu::*, nextafter::*, pad::*, permute::*, places::Places, qr::*,
+    reduce::*, reduce_window::*, reshape::*, reverse::*, round::*, scan::*, scatter::*, searchsorted::*,
+    select::*, select_and_gather::*, slice::*, sort::*, svd::*, switch::*, threefry::*, triangular_solve::*,
+    unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -134,19 +150,30 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
-    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
-    Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Cholesky "cholesky", Clamp "clamp", Clz "clz", Compare "compare", Concatenate "concatenate",
-    Constant "constant", Convert "convert", Cos "cos", Cosh "cosh", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div",
-    DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Eigh "eigh", Erf "erf", ErfInv "erf_inv", Erfc "erfc", Exp "exp", Exp2 "exp2", Expm1 "expm1",
-    Floor "floor", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", Log "log",
-    Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Lu "lu", Max "max", Min "min", Mul "mul", Neg "neg",
-    Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count",
-    Pow "pow", Qr "qr", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
-    ReduceProd "reduce_prod", ReduceSum "reduce_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
-    Rsqrt "rsqrt", Scan "scan", Select "select", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic",
-    ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sqrt "sqrt",
-    StopGradient "stop_gradient", Sub "sub", Svd "svd", Switch "switch", Tan "tan", Tanh "tanh", TriangularSolve "triangular_solve", Trigamma "trigamma", While "while", Xor "xor",
+    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin",
+    Asin "asin", Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier",
+    Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback", Cbrt "cbrt", Ceil "ceil",
+    Checkpoint "checkpoint", CheckpointName "checkpoint_name", Cholesky "cholesky", Clamp "clamp", Clz "clz",
+    Compare "compare", Concatenate "concatenate", Constant "constant", Conv "conv", Convert "convert",
+    ConvKernel "conv_kernel", Cos "cos", Cosh "cosh", Cumlogsumexp "cumlogsumexp", Cummax "cummax",
+    Cummin "cummin", Cumprod "cumprod", Cumsum "cumsum", CustomJvp "custom_jvp", CustomVjp "custom_vjp",
+    Digamma "digamma", Div "div", DotGeneral "dot_general", DynamicSlice "dynamic_slice",
+    DynamicUpdateSlice "dynamic_update_slice", Each "each", Eigh "eigh", Erf "erf", Erfc "erfc",
+    ErfInv "erf_inv", Exp "exp", Exp2 "exp2", Expm1 "expm1", Floor "floor", Gather "gather",
+    IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call",
+    LinearRecurrence "linear_recurrence", Log "log", Log10 "log10", Log1p "log1p", Log2 "log2",
+    Logistic "logistic", Lu "lu", Max "max", Min "min", Mul "mul", Neg "neg", Nextafter "nextafter",
+    Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count", Pow "pow", Qr "qr",
+    ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or",
+    ReduceProd "reduce_prod", ReduceSum "reduce_sum", ReduceWindowMax "reduce_window_max",
+    ReduceWindowMin "reduce_window_min", ReduceWindowProd "reduce_window_prod",
+    ReduceWindowSum "reduce_window_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round",
+    Rsqrt "rsqrt", Scan "scan", Scatter "scatter", Searchsorted "searchsorted", Select "select",
+    SelectAndGather "select_and_gather", SelectAndScatterAdd "select_and_scatter_add", ShiftLeft "shift_left",
+    ShiftRightArithmetic "shift_right_arithmetic", ShiftRightLogical "shift_right_logical", Sign "sign",
+    Sin "sin", Sinh "sinh", Slice "slice", Sort "sort", Sqrt "sqrt", StopGradient "stop_gradient", Sub "sub",
+    Svd "svd", Switch "switch", Tan "tan", Tanh "tanh", Threefry "threefry",
+    TriangularSolve "triangular_solve", Trigamma "trigamma", While "while", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.

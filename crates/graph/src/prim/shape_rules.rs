@@ -3,7 +3,7 @@
 
 use tracewell_array::{Literal, Shape, Tensor};
 
-use super::Prim;
+use super::{Add, Prim};
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::primitive::{Cx, Jvp, Operand};
@@ -70,5 +70,35 @@ pub(crate) fn linear_transpose(
     match (&operands[0], &cotangents[0]) {
         (Operand::Linear(ty), Some(ct)) => Ok(vec![Some(adjoint(ty, ct)?)]),
         _ => Ok(vec![None]),
+    }
+}
+
+/// The derivative of what is linear in each of its two operands: the sum of it with one of them changed.
+pub(crate) fn bilinear_jvp(
+    cx: &mut Cx<'_>,
+    prim: &(impl Into<Prim> + Clone),
+    primals: &[Atom],
+    tangents: &[Option<Atom>],
+) -> Result<Jvp, RuleError> {
+    let (a, b) = (&primals[0], &primals[1]);
+    let y = cx.bind(prim.clone(), &[a, b])?;
+    let left = tangents[0].as_ref().map(|da| cx.bind(prim.clone(), &[da, b])).transpose()?;
+    let right = tangents[1].as_ref().map(|db| cx.bind(prim.clone(), &[a, db])).transpose()?;
+    let dy = match (left, right) {
+        (Some(l), Some(r)) => Some(cx.bind(Add {}, &[&l, &r])?),
+        (l, r) => l.or(r),
+    };
+    Ok(Jvp::one(y, dy))
+}
+
+/// Which of two operands an equation is linear in, its type, and the other.
+pub(crate) fn linear_operand<'o>(
+    name: &str,
+    operands: &'o [Operand],
+) -> Result<(usize, &'o ArrayType, &'o Atom), RuleError> {
+    match (&operands[0], &operands[1]) {
+        (Operand::Linear(ty), Operand::Known(known)) => Ok((0, ty, known)),
+        (Operand::Known(known), Operand::Linear(ty)) => Ok((1, ty, known)),
+        _ => Err(RuleError::not_linear(name)),
     }
 }

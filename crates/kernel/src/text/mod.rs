@@ -31,6 +31,7 @@ mod tests {
 
     use super::*;
     use crate::build::KernelBuilder;
+    use crate::conv::{Conv, ConvResult, WindowAxis};
     use crate::ir::{Index, Kernel, Size};
     use crate::library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
     use crate::op::{Combine, Comparison, Op};
@@ -123,6 +124,24 @@ mod tests {
         let flat = Tensor::from_literals(DType::F64, [4], &constant).unwrap();
         let gemm = Gemm { dtype: DType::F64, batch: 1, m: 2, n: 2, k: 2, a: [4, 2, 1], b: [4, 2, 1] };
         let matrix = || (DType::F64, [2, 2].into());
+        let axis = WindowAxis {
+            image: 2,
+            window: 3,
+            places: 4,
+            stride: 1,
+            low: -1,
+            image_dilation: 5,
+            window_dilation: 6,
+        };
+        let conv = Conv {
+            dtype: DType::F64,
+            result: ConvResult::Kernel,
+            batch: 1,
+            groups: 2,
+            from: 1,
+            to: 3,
+            axes: vec![axis, axis],
+        };
         Program {
             name: "main".to_owned(),
             slots: vec![
@@ -142,6 +161,14 @@ mod tests {
                 Step::Call {
                     call: LibraryCall {
                         library: Library::Gemm(gemm),
+                        inputs: vec![matrix(), matrix()],
+                        outputs: vec![matrix()],
+                    },
+                    slots: vec![SlotId(0), SlotId(3), SlotId(1)],
+                },
+                Step::Call {
+                    call: LibraryCall {
+                        library: Library::Conv(conv),
                         inputs: vec![matrix(), matrix()],
                         outputs: vec![matrix()],
                     },
@@ -221,6 +248,7 @@ mod tests {
               launch @copy#1($0, $1)
               launch @"everything at once"() sizes 10, -9223372036854775808 cost 12
               call gemm f64 batch 1 m 2 n 2 k 2 strides [4,2,1], [4,2,1] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
+              call conv kernel f64 batch 1 groups 2 from 1 to 3 over [places 4 stride 1 of window 3 by 6 low -1 on image 2 by 5, places 4 stride 1 of window 3 by 6 low -1 on image 2 by 5] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
               return $1, $0
             }
         "#]].assert_eq(&text);

@@ -10,6 +10,7 @@ use std::fmt::{self, Write as _};
 use tracewell_array::{DType, Shape};
 
 use super::lex::{is_word, quote};
+use crate::conv::{Conv, ConvResult, WindowAxis};
 use crate::ir::{BufferId, Carry, Index, Kernel, Param, Region, Size, Stmt, Value, Window};
 use crate::library::{Library, LibraryCall};
 use crate::op::Op;
@@ -481,6 +482,11 @@ fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String)
             format!("gemm {} batch {} m {} n {} k {} strides {a}, {b}", g.dtype, g.batch, g.m, g.n, g.k)
         }
         Library::Linalg(linalg) => linalg.to_string(),
+        Library::Sort(s) => {
+            let order = if s.descending { "descending" } else { "ascending" };
+            format!("sort {order} keys {} rows {} len {} kept {}", s.keys, s.rows, s.len, s.kept)
+        }
+        Library::Conv(conv) => conv_text(conv),
         Library::Custom(custom) => format!("custom {}", quote(custom.function().name())),
     };
     let typed = |types: &[(DType, Shape)], operands: &[T]| {
@@ -493,4 +499,28 @@ fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String)
     };
     let (inputs, outputs) = operands.split_at(call.inputs.len().min(operands.len()));
     format!("call {library} ({}) -> ({})", typed(&call.inputs, inputs), typed(&call.outputs, outputs))
+}
+
+/// `conv image f32 batch 2 groups 1 from 3 to 8 over [places 5 stride 1 of window 3 by 1 low -1 on image 7 by 1]`
+fn conv_text(conv: &Conv) -> String {
+    let axis = |a: &WindowAxis| {
+        format!(
+            "places {} stride {} of window {} by {} low {} on image {} by {}",
+            a.places, a.stride, a.window, a.window_dilation, a.low, a.image, a.image_dilation
+        )
+    };
+    let axes: Vec<String> = conv.axes.iter().map(axis).collect();
+    let result = match conv.result {
+        ConvResult::Image => "image",
+        ConvResult::Kernel => "kernel",
+    };
+    format!(
+        "conv {result} {} batch {} groups {} from {} to {} over [{}]",
+        conv.dtype,
+        conv.batch,
+        conv.groups,
+        conv.from,
+        conv.to,
+        axes.join(", ")
+    )
 }

@@ -6,7 +6,7 @@ use tracewell_array::DType;
 
 use super::{MAX_STACK, Names, Place, Report, count};
 use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value, Window};
-use crate::library::{Library, LibraryCall};
+use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::Op;
 use crate::text::{MAX_DEPTH, buffer_name};
 
@@ -367,15 +367,20 @@ pub(super) fn check_call<T: PartialEq>(
             return Err(format!("operand {i} is written and must not be another operand too"));
         }
     }
-    let g = match &call.library {
-        Library::Gemm(gemm) => gemm,
+    match &call.library {
+        Library::Gemm(gemm) => check_gemm(gemm, call),
+        Library::Conv(conv) => conv.mistake(&call.inputs, &call.outputs).map_or(Ok(()), Err),
+        Library::Sort(sort) => sort.check(call),
         Library::Linalg(linalg) => {
             let results = linalg.results(&call.inputs).map_err(|why| format!("`{linalg}`: {why}"))?;
             let expected = || format!("`{linalg}` has other results than {:?}", call.outputs);
-            return if results == call.outputs { Ok(()) } else { Err(expected()) };
+            if results == call.outputs { Ok(()) } else { Err(expected()) }
         }
-        Library::Custom(_) => return Ok(()),
-    };
+        Library::Custom(_) => Ok(()),
+    }
+}
+
+fn check_gemm(g: &Gemm, call: &LibraryCall) -> Result<(), String> {
     let ([a, b], [c]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
         return Err("`gemm` has two inputs and one output".to_owned());
     };

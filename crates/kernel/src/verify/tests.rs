@@ -97,6 +97,9 @@ fn kernels() {
         "call gemm f64 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
         "call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])",
         "call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])",
+        "call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 5 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])",
+        "call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 4 by 0] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])",
+        "call conv kernel f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low -1 on image 4 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])",
     ]);
     expect![[r#"
         %0: f32 = const f64 1.0
@@ -153,6 +156,12 @@ fn kernels() {
           operand 2 is written and must not be another operand too
         call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])
           `b2` has 4 elements, not those of the call
+        call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 5 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])
+          operand 0 of `conv` is [1,5,1], not [4]
+        call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 4 by 0] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])
+          a window of `conv` moves too far, or over a dilation of 0
+        call conv kernel f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low -1 on image 4 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])
+          operand 1 of `conv` is [1,5,2], not [3,1,2]
     "#]].assert_eq(&text);
 }
 

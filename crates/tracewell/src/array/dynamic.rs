@@ -170,7 +170,7 @@ fn slice(x: &Array, starts: Vec<Value>, window: &Shape, location: &Location) -> 
 }
 
 /// Puts `update` into `x`, which is the user's array as its new element type.
-fn put(
+pub(super) fn put(
     array: &Array,
     x: Value,
     update: Value,
@@ -182,7 +182,7 @@ fn put(
     bound(DynamicUpdateSlice {}, &operands, location)
 }
 
-fn bound(prim: impl Into<Prim>, operands: &[Value], location: &Location) -> Result<Value, Error> {
+pub(super) fn bound(prim: impl Into<Prim>, operands: &[Value], location: &Location) -> Result<Value, Error> {
     Ok(bind_here(&prim.into(), operands, location)?.remove(0))
 }
 
@@ -194,7 +194,7 @@ fn along(x: &Array, axis: usize, place: Value) -> Vec<Value> {
 }
 
 /// An array keeps its element type; only one that came from Rust numbers takes that of the update.
-fn type_after_update(x: &Array, update: &Value) -> Result<(DType, bool), Error> {
+pub(super) fn type_after_update(x: &Array, update: &Value) -> Result<(DType, bool), Error> {
     let (ty, update) = (x.ty(), update.ty());
     let (dtype, weak) = common_dtype(&[ty.clone(), update.clone()]);
     if dtype == ty.dtype || ty.weak {
@@ -213,7 +213,7 @@ fn type_after_update(x: &Array, update: &Value) -> Result<(DType, bool), Error> 
 }
 
 /// A type in words: that it is weak is of no interest.
-fn strong(ty: ArrayType) -> ArrayType {
+pub(super) fn strong(ty: ArrayType) -> ArrayType {
     ArrayType { weak: false, ..ty }
 }
 
@@ -297,6 +297,6 @@ fn narrowed(start: Value, location: &Location) -> Result<Value, Error> {
 }
 
 /// An integer that is known while tracing.
-fn number(dtype: DType, n: i64) -> Value {
+pub(super) fn number(dtype: DType, n: i64) -> Value {
     Value::Splat(Splat { literal: Literal::from_i64(dtype, n), shape: Shape::scalar(), weak: false })
 }

@@ -1,4 +1,4 @@
-//! Parts of arrays: `x.slice(s![1.., ..;2, -1])`.
+//! Parts of arrays: `x.slice(s![1.., ..;2, -1])`, and where arrays of integers say, `x.slice(s![&i, ..])`.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -9,8 +9,8 @@ use tracewell_trace::{Error, ErrorKind};
 
 use super::{Array, apply, or_raise};
 
-/// What is taken of one axis: a place, or a range with a step. Made by [`s!`](crate::s).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// What is taken of one axis: a place, a range with a step, or many places. Made by [`s!`](crate::s).
+#[derive(Clone, Debug)]
 pub enum Cut {
     /// One place; the axis disappears. Negative ones count from the back.
     At(isize),
@@ -24,14 +24,17 @@ pub enum Cut {
         /// How far apart; not 0.
         step: isize,
     },
+    /// The places that an array of integers says. Its axes take the place of the axis; arrays for several axes are
+    /// repeated to a common shape and used together.
+    Places(Array),
 }
 
 impl Cut {
-    /// The same range with another step. Of a place it is the place.
+    /// The same range with another step. Of places it is the places.
     pub fn step(self, by: isize) -> Cut {
         match self {
             Cut::Range { start, end, step } => Cut::Range { start, end, step: step * by },
-            at @ Cut::At(_) => at,
+            places => places,
         }
     }
 }
@@ -60,10 +63,77 @@ macro_rules! cuts {
 }
 cuts!(isize, usize, i32);
 
+impl From<&Array> for Cut {
+    fn from(places: &Array) -> Cut {
+        Cut::Places(places.clone())
+    }
+}
+
+impl From<Array> for Cut {
+    fn from(places: Array) -> Cut {
+        Cut::Places(places)
+    }
+}
+
 impl From<RangeFull> for Cut {
     fn from(_: RangeFull) -> Cut {
         range(None, None)
     }
+}
+
+/// What is taken of each axis: [`s!`](crate::s), an array of places along the first axis, or a tuple of both.
+pub trait Cuts {
+    /// One for each axis, from the first on.
+    fn cuts(self) -> Vec<Cut>;
+}
+
+impl<const N: usize> Cuts for [Cut; N] {
+    fn cuts(self) -> Vec<Cut> {
+        self.into()
+    }
+}
+
+impl<const N: usize> Cuts for &[Cut; N] {
+    fn cuts(self) -> Vec<Cut> {
+        self.to_vec()
+    }
+}
+
+impl Cuts for Vec<Cut> {
+    fn cuts(self) -> Vec<Cut> {
+        self
+    }
+}
+
+impl Cuts for &[Cut] {
+    fn cuts(self) -> Vec<Cut> {
+        self.to_vec()
+    }
+}
+
+impl Cuts for &Array {
+    fn cuts(self) -> Vec<Cut> {
+        vec![self.into()]
+    }
+}
+
+macro_rules! cuts_of_tuples {
+    ($(($($T:ident $part:ident),*))*) => {$(
+        impl<$($T: Into<Cut>),*> Cuts for ($($T,)*) {
+            fn cuts(self) -> Vec<Cut> {
+                let ($($part,)*) = self;
+                vec![$($part.into()),*]
+            }
+        }
+    )*};
+}
+cuts_of_tuples! {
+    (A a)
+    (A a, B b)
+    (A a, B b, C c)
+    (A a, B b, C c, D d)
+    (A a, B b, C c, D d, E e)
+    (A a, B b, C c, D d, E e, F f)
 }
 
 fn range(start: Option<isize>, end: Option<isize>) -> Cut {
@@ -110,8 +180,12 @@ macro_rules! s {
 }
 
 impl Array {
-    /// A part of the array: for each axis a place or a range, made by [`s!`](crate::s). Axes that are not named
-    /// are taken whole.
+    /// A part of the array: for each axis a place, a range or an array of places, made by [`s!`](crate::s). Axes that
+    /// are not named are taken whole.
+    ///
+    /// Arrays of places follow NumPy's rule: they are repeated to a common shape, whose axes take the place of theirs;
+    /// where they stand apart, these axes come first. What is read where there is no such place is NaN, the least
+    /// signed or the largest unsigned integer; [`at`](Self::at) offers other ways.
     ///
     /// ```
     /// use tracewell::prelude::*;
@@ -120,43 +194,62 @@ impl Array {
     /// assert_eq!(x.slice(s![1..-1]).to_string(), "[1. 2. 3. 4.]");
     /// let gradient = grad(|x: &Array| x.slice(s![..;2]).sum())(&x);
     /// assert_eq!(gradient.to_string(), "[1. 0. 1. 0. 1. 0.]");
+    /// let places = Array::from([3, -1, 3]);
+    /// assert_eq!(x.slice(s![&places]).to_string(), "[3. 5. 3.]");
     /// ```
     #[track_caller]
-    pub fn slice(&self, cuts: impl AsRef<[Cut]>) -> Array {
-        let location = Location::caller();
-        let plan = or_raise(plan(self, cuts.as_ref()), &location);
-        let mut part = apply(plan.slice, &[self.value().clone()], &location);
+    pub fn slice(&self, cuts: impl Cuts) -> Array {
+        let (cuts, location) = (cuts.cuts(), Location::caller());
+        if cuts.iter().any(|cut| matches!(cut, Cut::Places(_))) {
+            return self.at(cuts).get_at(&location);
+        }
+        let plan = or_raise(plan(self, &cuts), &location);
+        self.part(plan, &location)
+    }
+
+    /// A part that is known while tracing.
+    pub(super) fn part(&self, plan: Plan, location: &Location) -> Array {
+        let mut part = apply(plan.slice, &[self.value().clone()], location);
         if !plan.reversed.is_empty() {
-            part = apply(Reverse { axes: plan.reversed }, &[part.value().clone()], &location);
+            part = apply(Reverse { axes: plan.reversed }, &[part.value().clone()], location);
         }
         if *part.shape() != plan.shape {
-            part = apply(Reshape { shape: plan.shape }, &[part.value().clone()], &location);
+            part = apply(Reshape { shape: plan.shape }, &[part.value().clone()], location);
         }
         part
     }
 }
 
 /// What a slice is made of.
-struct Plan {
-    slice: Slice,
+#[derive(Clone)]
+pub(super) struct Plan {
+    pub(super) slice: Slice,
     /// The axes with negative steps.
-    reversed: Vec<usize>,
+    pub(super) reversed: Vec<usize>,
     /// The result's shape, without axes at one place of which is taken.
-    shape: Shape,
+    pub(super) shape: Shape,
 }
 
-fn plan(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
-    let shape = x.shape();
+/// There is not more than one cut for each axis.
+pub(super) fn check_count(x: &Array, cuts: &[Cut]) -> Result<(), Error> {
     if cuts.len() > x.rank() {
         let message = format!("{} axes are sliced of {}, which has {}", cuts.len(), x.ty(), x.rank());
         return Err(
             Error::new(ErrorKind::Index, message).help("name at most one place or range for each axis")
         );
     }
+    Ok(())
+}
+
+/// A slice of places and ranges.
+pub(super) fn plan(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
+    check_count(x, cuts)?;
+    let shape = x.shape();
     let mut slice = Slice { start: vec![], limit: vec![], step: vec![] };
     let (mut reversed, mut sizes) = (Vec::new(), Vec::new());
     for (axis, size) in shape.iter().enumerate() {
-        let cut = cuts.get(axis).copied().unwrap_or(range(None, None));
+        let whole = range(None, None);
+        let cut = cuts.get(axis).unwrap_or(&whole);
         let (start, limit, step) = bounds(x, axis, size, cut)?;
         slice.start.push(start);
         slice.limit.push(limit);
@@ -172,9 +265,10 @@ fn plan(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
 }
 
 /// Start, limit and step of what is taken of an axis, all inside it.
-fn bounds(x: &Array, axis: usize, size: usize, cut: Cut) -> Result<(usize, usize, isize), Error> {
+pub(super) fn bounds(x: &Array, axis: usize, size: usize, cut: &Cut) -> Result<(usize, usize, isize), Error> {
     let place = |at: isize| if at < 0 { at + size as isize } else { at };
-    match cut {
+    match *cut {
+        Cut::Places(_) => Ok((0, size, 1)),
         Cut::At(at) if (0..size as isize).contains(&place(at)) => {
             let at = place(at) as usize;
             Ok((at, at + 1, 1))

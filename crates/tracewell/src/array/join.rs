@@ -107,7 +107,12 @@ impl Array {
         self.pad_all(widths, value.operand(), &Location::caller())
     }
 
-    fn pad_all(&self, widths: &[(isize, isize, usize)], value: Value, location: &Location) -> Array {
+    pub(crate) fn pad_all(
+        &self,
+        widths: &[(isize, isize, usize)],
+        value: Value,
+        location: &Location,
+    ) -> Array {
         let padded = || {
             if widths.len() > self.rank() {
                 let message =

@@ -1,24 +1,32 @@
 //! The user's array: known data or a value of a trace, behind one type.
 
+mod at;
 mod convert;
 mod create;
+mod cumulative;
 mod display;
 mod dynamic;
 mod elementwise;
 mod indexing;
 mod join;
 mod operators;
+mod placing;
 mod reduce;
 mod scalar;
 mod shape;
+mod sort;
+mod take;
 
+pub use at::At;
 pub use dynamic::Starts;
-pub use indexing::Cut;
+pub use indexing::{Cut, Cuts};
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
 pub use scalar::Scalar;
+pub use sort::sort_together;
+pub use take::{one_hot, segment_sum};
 
-pub(crate) use operators::{common_dtype, fit};
+pub(crate) use operators::{binary, common_dtype, fit};
 pub(crate) use reduce::{axis_of, unify_dtypes};
 
 use tracewell_array::{DType, Shape, Tensor};

@@ -1,8 +1,9 @@
-//! Checks that are switched on while a closure runs: of leaks, of purity, and of the reasons for which functions
+//! Checks that are switched on while a closure runs: of leaks, of purity, of random keys, and of the reasons for which functions
 //! are traced again. One file each.
 //!
 //! Each belongs to the thread that switched it on, as observers do, and each nests.
 
+mod keys;
 mod leaks;
 mod misses;
 mod purity;
@@ -11,6 +12,8 @@ use std::cell::Cell;
 
 use tracewell_trace::Switch;
 
+pub use keys::checking_keys;
+pub(crate) use keys::use_key;
 pub use leaks::checking_leaks;
 pub use misses::{CacheMiss, explain_cache_misses};
 pub(crate) use misses::{explain, mark};

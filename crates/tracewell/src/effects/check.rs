@@ -51,7 +51,17 @@ macro_rules! check {
 /// What [`check!`](crate::check) expands to.
 #[track_caller]
 pub fn check(format: &'static str, show: fn(&[Array]) -> String, condition: Array, values: &[Array]) {
-    let location = &Location::caller();
+    check_at(&Location::caller(), format, show, condition, values);
+}
+
+/// The same for a line of the user's.
+pub(crate) fn check_at(
+    location: &Location,
+    format: &'static str,
+    show: fn(&[Array]) -> String,
+    condition: Array,
+    values: &[Array],
+) {
     if !condition.dtype().is_bool() {
         let message = format!("`check!` takes a condition of bool, found {}", condition.ty());
         let help = "compare it with something: `.gt(0.0)`, `.is_finite()`";

@@ -11,6 +11,7 @@ mod stop;
 
 pub use callback::{callback, ordered_callback};
 pub use check::check;
+pub(crate) use check::check_at;
 pub use print::{capturing_prints, debug_print};
 pub use stop::{Cancel, with_cancel, with_time_limit};
 

@@ -147,12 +147,12 @@ pub fn cross(a: &Array, b: &Array) -> Array {
     }
     // The elements one place further on, the first after the last.
     let turned = |x: &Array| {
-        let mut cuts: Vec<crate::Cut> = vec![(..).into(); x.rank() - 1];
-        cuts.push((1..).into());
-        let later = x.slice(&cuts);
-        cuts.pop();
-        cuts.push((..1).into());
-        concatenate(&[later, x.slice(&cuts)], -1)
+        let part = |cut: crate::Cut| {
+            let mut cuts: Vec<crate::Cut> = vec![(..).into(); x.rank() - 1];
+            cuts.push(cut);
+            x.slice(cuts)
+        };
+        concatenate(&[part((1..).into()), part((..1).into())], -1)
     };
     let (next_a, next_b) = (turned(a), turned(b));
     turned(&(a * next_b - next_a * b))

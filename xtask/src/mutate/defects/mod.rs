@@ -5,12 +5,16 @@
 //! which test noticed: one that fails for another reason than what the defect breaks proves nothing.
 
 mod core;
+mod indexing;
 mod linalg;
+mod sorting;
+mod windows;
 
 use super::Defect;
 
 /// One table for each family of primitives, so that each can be read beside what it breaks.
-const FAMILIES: &[&[Defect]] = &[core::DEFECTS, linalg::DEFECTS];
+const FAMILIES: &[&[Defect]] =
+    &[core::DEFECTS, indexing::DEFECTS, sorting::DEFECTS, windows::DEFECTS, linalg::DEFECTS];
 
 /// All of them, in the order of their numbers.
 pub(super) fn all() -> Vec<&'static Defect> {

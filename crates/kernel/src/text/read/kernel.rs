@@ -4,10 +4,11 @@ use smallvec::SmallVec;
 use tracewell_array::DType;
 
 use super::{Definition, MAX_DEPTH, Read, Reader};
+use crate::conv::{Conv, ConvResult, WindowAxis};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
-use crate::library::{Gemm, Library, LibraryCall};
+use crate::library::{Gemm, Library, LibraryCall, SortRows};
 use crate::linalg::Linalg;
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
@@ -291,17 +292,30 @@ impl<'a> Reader<'a> {
         match self.word("a library function")? {
             "gemm" => {
                 let dtype = self.dtype()?;
-                let mut extent = |word| {
-                    self.expect(word)?;
-                    self.number()
-                };
-                let (batch, m, n, k) = (extent("batch")?, extent("m")?, extent("n")?, extent("k")?);
+                let (batch, m) = (self.extent("batch")?, self.extent("m")?);
+                let (n, k) = (self.extent("n")?, self.extent("k")?);
                 self.expect("strides")?;
                 let a = self.strides()?;
                 self.expect(",")?;
                 let b = self.strides()?;
                 Ok(Library::Gemm(Gemm { dtype, batch, m, n, k, a, b }))
             }
+            "sort" => {
+                let at = self.lexer.start();
+                let descending = match self.word("an order")? {
+                    "ascending" => false,
+                    "descending" => true,
+                    other => return self.error(at, format!("there is no order `{other}`")),
+                };
+                let mut extent = |word| {
+                    self.expect(word)?;
+                    self.number()
+                };
+                let (keys, rows) = (extent("keys")?, extent("rows")?);
+                let (len, kept) = (extent("len")?, extent("kept")?);
+                Ok(Library::Sort(SortRows { keys, descending, rows, len, kept }))
+            }
+            "conv" => self.conv().map(Library::Conv),
             "custom" => {
                 let at = self.lexer.start();
                 let name = self.quoted()?;
@@ -315,6 +329,37 @@ impl<'a> Reader<'a> {
                 None => self.error(at, format!("there is no library function `{other}`")),
             },
         }
+    }
+
+    fn conv(&mut self) -> Read<Conv> {
+        let at = self.lexer.start();
+        let result = match self.word("what it makes")? {
+            "image" => ConvResult::Image,
+            "kernel" => ConvResult::Kernel,
+            other => return self.error(at, format!("`conv` makes an image or a kernel, not `{other}`")),
+        };
+        let dtype = self.dtype()?;
+        let (batch, groups) = (self.extent("batch")?, self.extent("groups")?);
+        let (from, to) = (self.extent("from")?, self.extent("to")?);
+        self.expect("over")?;
+        self.expect("[")?;
+        let axes = self.list_until("]", |r| {
+            let (places, stride) = (r.extent("places")?, r.extent("stride")?);
+            r.expect("of")?;
+            let (window, window_dilation) = (r.extent("window")?, r.extent("by")?);
+            r.expect("low")?;
+            let low = r.signed()?;
+            r.expect("on")?;
+            let (image, image_dilation) = (r.extent("image")?, r.extent("by")?);
+            Ok(WindowAxis { image, window, places, stride, low, image_dilation, window_dilation })
+        })?;
+        Ok(Conv { dtype, result, batch, groups, from, to, axes })
+    }
+
+    /// A word and its number.
+    fn extent(&mut self, word: &str) -> Read<usize> {
+        self.expect(word)?;
+        self.number()
     }
 
     fn strides(&mut self) -> Read<[usize; 3]> {

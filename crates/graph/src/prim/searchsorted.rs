@@ -1,0 +1,184 @@
+//! `searchsorted[right=R] x, q`: how many elements of the sorted rows of `x` come before those of `q`.
+
+use std::sync::Arc;
+
+use smallvec::smallvec;
+use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_kernel::{Comparison, Index, KernelBuilder, Op, Size, Value};
+
+use super::elementwise::arity;
+use crate::error::{RuleError, TypeError};
+use crate::graph::Atom;
+use crate::params;
+use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
+use crate::ty::ArrayType;
+
+params! {
+    /// `searchsorted[right=R] x, q`: for each element of the last axis of `q`, where it belongs in the last axis of
+    /// `x`, which is sorted: how many elements are smaller or, if `R`, not larger. NaN is larger than any number.
+    pub struct Searchsorted {
+        /// Whether equal elements come before.
+        right: bool,
+    }
+}
+
+impl Primitive for Searchsorted {
+    fn name(&self) -> &str {
+        "searchsorted"
+    }
+
+    fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
+        arity("searchsorted", inputs, 2)?;
+        let (x, q) = (&inputs[0], &inputs[1]);
+        let fail =
+            |why: &str| Err(TypeError::new("searchsorted", format!("cannot search {x} for {q}: {why}")));
+        if x.dtype != q.dtype {
+            return fail(&format!("dtypes are {} and {}", x.dtype, q.dtype));
+        }
+        if x.rank() == 0 || x.rank() != q.rank() {
+            return fail("both have as many axes, and at least one");
+        }
+        let last = x.rank() - 1;
+        if x.shape.remove(last) != q.shape.remove(last) {
+            return fail("all axes but the last are the same");
+        }
+        if i32::try_from(x.shape.size(last)).is_err() {
+            return fail("the last axis is too long for an index, which is an `i32`");
+        }
+        Ok(vec![ArrayType::new(DType::I32, q.shape.clone())])
+    }
+
+    fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+        let (x, q) = (&inputs[0], &inputs[1]);
+        let (n, m) = sizes(x.shape(), q.shape());
+        let before = |a: Literal, b: Literal| {
+            if !a.dtype().is_float() {
+                return if self.right { a.as_i64() <= b.as_i64() } else { a.as_i64() < b.as_i64() };
+            }
+            let (a, b) = (a.as_f64(), b.as_f64());
+            if self.right { a <= b || b.is_nan() } else { a < b || (b.is_nan() && !a.is_nan()) }
+        };
+        let found: Vec<Literal> = (0..q.len())
+            .map(|i| {
+                // By halves, so that rows which are not sorted give the same as compiled.
+                let (mut low, mut high) = (0, n);
+                while low < high {
+                    let middle = (low + high) / 2;
+                    match before(x.literal(i / m * n + middle), q.literal(i)) {
+                        true => low = middle + 1,
+                        false => high = middle,
+                    }
+                }
+                Literal::from_i64(DType::I32, low as i64)
+            })
+            .collect();
+        Ok(vec![Tensor::from_literals(DType::I32, q.shape().clone(), &found).map_err(|e| e.to_string())?])
+    }
+
+    /// Places have no tangent.
+    fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], _: &[Option<Atom>]) -> Result<Jvp, RuleError> {
+        Ok(Jvp::one(cx.bind(self.clone(), &[&primals[0], &primals[1]])?, None))
+    }
+
+    fn transpose(
+        &self,
+        _: &mut Cx<'_>,
+        _: &[Operand],
+        _: &[Option<Atom>],
+    ) -> Result<Vec<Option<Atom>>, RuleError> {
+        Err(RuleError::not_linear("searchsorted"))
+    }
+
+    fn batch(&self, cx: &mut Cx<'_>, size: usize, operands: &[Batched]) -> Result<Vec<Batched>, RuleError> {
+        let operands = cx.batch_all(size, operands)?;
+        Ok(vec![Batched::yes(cx.bind(self.clone(), &[&operands[0], &operands[1]])?)])
+    }
+
+    /// By halves. As many turns for every element, so that neighbours need not wait for each other.
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        let (n, m) = sizes(&inputs[0].shape, &inputs[1].shape);
+        let rows = inputs[1].shape.len().checked_div(m).unwrap_or(0);
+        let right = self.right;
+        Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
+            let search = |b: &mut KernelBuilder, row: Option<Value>, i: Value| {
+                let at = |place: Value, len: usize| {
+                    let mut index = Index::at(0);
+                    index.terms.push((place, Size::Const(1)));
+                    index.terms.extend(row.map(|row| (row, Size::Const(len as i64))));
+                    index
+                };
+                let wanted = b.load(operands[1], at(i, m));
+                let [zero, end, one] = [0, n as i64, 1].map(|number| b.constant(number));
+                let turns = usize::BITS - n.leading_zeros();
+                let found = b.for_loop(Size::Const(i64::from(turns)), &[zero, end], |b, _, bounds| {
+                    let sum = b.op(Op::Add, bounds);
+                    let half = b.op(Op::ShrLogical, &[sum, one]);
+                    let middle = b.op(Op::Clamp(Size::Const(n as i64)), &[half]);
+                    let element = b.load(operands[0], at(middle, n));
+                    let before = is_before(b, element, wanted, right);
+                    let open = b.compare(Comparison::Lt, bounds[0], bounds[1]);
+                    let above = b.op(Op::Add, &[half, one]);
+                    let low = b.select(before, above, bounds[0]);
+                    let high = b.select(before, bounds[1], half);
+                    smallvec![b.select(open, low, bounds[0]), b.select(open, high, bounds[1])]
+                });
+                let found = b.op(Op::Convert(DType::I32), &found[..1]);
+                b.store(results[0], at(i, m), found);
+            };
+            if rows == 1 {
+                b.each(Size::Const(m as i64), |b, i| search(b, None, i));
+            } else {
+                b.each(Size::Const(rows as i64), |b, row| {
+                    b.each(Size::Const(m as i64), |b, i| search(b, Some(row), i));
+                });
+            }
+        })))
+    }
+
+    fn examples() -> Vec<Example> {
+        let cases: [(&[usize], &[usize]); 8] = [
+            (&[1], &[1]),
+            (&[7], &[9]),
+            (&[0], &[3]),
+            (&[4], &[0]),
+            (&[2, 5], &[2, 3]),
+            (&[1, 8], &[1, 67]),
+            (&[2, 0, 3], &[2, 0, 2]),
+            (&[2, 1, 3, 6], &[2, 1, 3, 2]),
+        ];
+        let with = |right: bool| {
+            super::examples_of(
+                &cases.map(|(x, q)| (Searchsorted { right }.into(), vec![Shape::from(x), Shape::from(q)])),
+                DType::ALL,
+            )
+        };
+        [false, true].into_iter().flat_map(with).collect()
+    }
+}
+
+/// The sizes of the last axes.
+fn sizes(x: &Shape, q: &Shape) -> (usize, usize) {
+    let last = x.rank() - 1;
+    (x.size(last), q.size(last))
+}
+
+/// Whether an element of the row comes before the one that is searched for.
+fn is_before(b: &mut KernelBuilder, a: Value, wanted: Value, right: bool) -> Value {
+    let (a, wanted) = if b.dtype(a).is_bool() {
+        let number = |b: &mut KernelBuilder, x| b.op(Op::Convert(DType::U8), &[x]);
+        (number(b, a), number(b, wanted))
+    } else {
+        (a, wanted)
+    };
+    let comparison = if right { Comparison::Le } else { Comparison::Lt };
+    let before = b.compare(comparison, a, wanted);
+    if !b.dtype(a).is_float() {
+        return before;
+    }
+    let mut beyond = b.compare(Comparison::Ne, wanted, wanted);
+    if !right {
+        let number = b.compare(Comparison::Eq, a, a);
+        beyond = b.op(Op::And, &[beyond, number]);
+    }
+    b.op(Op::Or, &[before, beyond])
+}

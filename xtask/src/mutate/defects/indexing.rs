@@ -1,0 +1,108 @@
+//! Defects of indexing: gather, scatter and what the face makes of them.
+
+use super::Defect;
+
+const LAWS: &str = "-p tests --test laws every_law";
+const ORACLE: &str = "-p tests --test face oracle::indexing";
+const PLACES: &str = "-p tests --test face places";
+
+pub(super) const DEFECTS: &[Defect] = &[
+    Defect {
+        breaks: "compiled indices do not count from the back",
+        file: "crates/graph/src/prim/places.rs",
+        text: "asked = b.select(is_negative, from_back, asked);",
+        with: "asked = b.select(is_negative, asked, asked);\n            let _ = from_back;",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "an array is computed by the kernel that reads it anywhere",
+        file: "crates/fuse/src/materialise.rs",
+        text: "if cluster.looked_up.contains(&id) {",
+        with: "if false {",
+        test: PLACES,
+    },
+    Defect {
+        breaks: "what is looked up is computed where its position is known, before its start is",
+        file: "crates/fuse/src/nest.rs",
+        text: "self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts))",
+        with: "self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts.take(0)))",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "an index that was moved counts as inside",
+        file: "crates/graph/src/prim/places.rs",
+        text: "let inside = b.compare(Comparison::Eq, moved, asked);",
+        with: "let inside = b.compare(Comparison::Le, moved, asked);",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "of two arrays of indices only the last is looked at",
+        file: "crates/graph/src/prim/places.rs",
+        text: "Some(others) => b.op(Op::And, &[others, inside]),",
+        with: "Some(_) => inside,",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "loops are merged although an array of indices is repeated along one",
+        file: "crates/graph/src/prim/places.rs",
+        text: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b));",
+        with: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b) || a == 0);",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "batched indices look in the array of the first element",
+        file: "crates/graph/src/prim/places.rs",
+        text: "along: self.along.iter().map(|&axis| axis + usize::from(array)).collect(),",
+        with: "along: self.along.clone(),",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the tangent of what is put outside is that value",
+        file: "crates/graph/src/prim/gather.rs",
+        text: "Outside::Fill(value) => Outside::Fill(Literal::zero(value.dtype())),",
+        with: "Outside::Fill(value) => Outside::Fill(value),",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the adjoint of a gather adds also what was outside",
+        file: "crates/graph/src/prim/gather.rs",
+        text: "Scatter::new(self.places(), ScatterOp::Add, self.outside != Outside::Clip);",
+        with: "Scatter::new(self.places(), ScatterOp::Add, false);",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "an element that is set keeps its own tangent",
+        file: "crates/graph/src/prim/scatter_jvp.rs",
+        text: "cx.bind(Select {}, &[&is_set, &put, dx.unwrap_or(&zeros)]).map(Some)",
+        with: "let _ = (&is_set, &zeros);\n    let both = [&put, dx.unwrap_or(&put)];\n    cx.bind(Add {}, &both).map(Some)",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the derivative of a product forgets that another factor is zero",
+        file: "crates/graph/src/prim/scatter_jvp.rs",
+        text: "let slope = cx.bind(Select {}, &[&are_none, &without, &no])?;",
+        with: "let slope = cx.bind(Select {}, &[&are_none, &without, &without])?;",
+        test: ORACLE,
+    },
+    Defect {
+        breaks: "equal updates each have the whole tangent of an extreme",
+        file: "crates/graph/src/prim/scatter_jvp.rs",
+        text: "cx.bind(Div {}, &[&sum, &count]).map(Some)",
+        with: "let _ = &count;\n    Ok(Some(sum))",
+        test: ORACLE,
+    },
+    Defect {
+        breaks: "arrays of places that stand apart keep the place of the first",
+        file: "crates/tracewell/src/array/placing.rs",
+        text: "let first = if stand_apart { 0 } else { chosen.first().copied().unwrap_or(0) };",
+        with: "let first = if stand_apart { chosen[0] } else { chosen.first().copied().unwrap_or(0) };",
+        test: ORACLE,
+    },
+    Defect {
+        breaks: "a part that is walked backwards is put back forwards",
+        file: "crates/tracewell/src/array/at.rs",
+        text: "part = bound(Reverse { axes: plan.reversed }, &[part], location)?;",
+        with: "let _ = Reverse { axes: plan.reversed };",
+        test: PLACES,
+    },
+];

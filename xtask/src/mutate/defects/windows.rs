@@ -1,0 +1,66 @@
+//! Defects of convolutions and of reductions over windows.
+
+use super::Defect;
+
+const LAWS: &str = "-p tests --test laws every_law";
+const CALLS: &str = "-p tracewell-runtime --test conv";
+const FACE: &str = "-p tests --test face windows";
+
+pub(super) const DEFECTS: &[Defect] = &[
+    Defect {
+        breaks: "the way back from a convolution starts one element late",
+        file: "crates/graph/src/prim/sliding.rs",
+        text: "let low = window - 1 - a.low;",
+        with: "let low = window - a.low;",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the adjoint of a convolution does not reverse the kernel",
+        file: "crates/graph/src/prim/conv.rs",
+        text: "let backwards = cx.bind(Reverse { axes: (0..d).collect() }, &[&joined])?;",
+        with: "let backwards = joined;",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "kernels of a batch are joined group by group in the wrong order",
+        file: "crates/graph/src/prim/conv.rs",
+        text: "let axes = (1..rank).chain([0, rank]).collect();",
+        with: "let axes = (1..rank - 1).chain([0, rank - 1, rank]).collect();",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "elements between those of a dilated image count",
+        file: "crates/kernel/src/conv.rs",
+        text: "(at.is_multiple_of(self.image_dilation) && element < self.image).then_some(element)",
+        with: "(element < self.image).then_some(element)",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "the last of equal extremes gets the derivative",
+        file: "crates/graph/src/prim/select_and_gather.rs",
+        text: "let mut keeps = b.bind1(Compare { comparison }, &[x.clone(), y])?;",
+        with: "let strict = if comparison == Comparison::Ge { Comparison::Gt } else { Comparison::Lt };\n        let mut keeps = b.bind1(Compare { comparison: strict }, &[x.clone(), y])?;",
+        test: FACE,
+    },
+    Defect {
+        breaks: "a window that is combined by halves forgets its dilation",
+        file: "crates/graph/src/prim/sliding.rs",
+        text: "let start = done * apart;",
+        with: "let start = done;",
+        test: FACE,
+    },
+    Defect {
+        breaks: "padding before a row is copied as if it were elements",
+        file: "crates/runtime/src/conv.rs",
+        text: "let at = (start * from as i64 + before as i64) as usize;",
+        with: "let at = (start.max(0) * from as i64 + before as i64) as usize;",
+        test: CALLS,
+    },
+    Defect {
+        breaks: "the sums of a kernel lose all blocks but the first of each part",
+        file: "crates/runtime/src/conv.rs",
+        text: "for start in places.clone().step_by(self.block) {\n                    self.kernel_block",
+        with: "for start in places.clone().step_by(self.block).take(1) {\n                    self.kernel_block",
+        test: CALLS,
+    },
+];
