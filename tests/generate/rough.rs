@@ -6,6 +6,7 @@ use tracewell_kernel::{Combine, scalar};
 
 use super::Rng;
 use super::turns::{Runs, element, run, stacked};
+use crate::matrices;
 
 /// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
 /// order, rounded at each step, as the noise says.
@@ -52,7 +53,16 @@ impl Runs for Roughly<'_> {
 fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
     let results = prim.rules().eval(operands).expect("well-typed");
-    match prim.rules().lower(&types(operands), &types(&results)) {
+    let lowering = prim.rules().lower(&types(operands), &types(&results));
+    if lowering.as_ref().ok().and_then(matrices::of_lowering).is_some() {
+        let step = |dtype: DType| 4.0 * unit(dtype);
+        let near = |x: &Tensor, rng: &mut Rng| {
+            matrices::neighbour(x, x.dtype(), step(x.dtype()), || rng.signed_unit())
+        };
+        let neighbours: Vec<Tensor> = operands.iter().map(|x| near(x, rng)).collect();
+        return prim.rules().eval(&neighbours).expect("as well-typed as before");
+    }
+    match lowering {
         Ok(Lowering::Graph(inner)) => roughly(&inner, operands, rng),
         Ok(Lowering::Control(control)) => {
             run(&mut Roughly(rng), &control, operands).expect("graphs always run")
@@ -102,7 +112,7 @@ fn magnitude(tensor: &Tensor) -> Tensor {
 /// Moves each float by up to so many units in the last place of a size. Where that is too large, so was a step on
 /// the way.
 fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) -> Tensor {
-    let unit = if tensor.dtype() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    let unit = unit(tensor.dtype());
     let moved = |(x, size): (Literal, Literal)| {
         let step = units * unit * rng.signed_unit();
         let moved = x.as_f64() + step * size.as_f64();
@@ -110,4 +120,9 @@ fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) -> Tensor {
     };
     let literals: Vec<Literal> = tensor.literals().zip(sizes.literals()).map(moved).collect();
     Tensor::from_literals(tensor.dtype(), tensor.shape(), &literals).expect("as many as before")
+}
+
+/// The distance from 1 to the next float.
+fn unit(dtype: DType) -> f64 {
+    if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }

@@ -4,12 +4,14 @@
 //! moved by a few units in its last place. An equation is kept only if value and shadows stay close. So graphs
 //! may be full of comparisons, roundings and quotients, and still two correct ways to run them agree.
 
-use tracewell_array::{Literal, Tensor};
+use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
+use tracewell_kernel::Linalg;
 
 use super::agree::{difference, tolerance};
 use super::rng::Rng;
 use super::turns::{Runs, element, run, stacked};
+use crate::matrices;
 
 /// How much closer shadows must be than results have to be: they are few samples of many possible roundings.
 const MARGIN: f64 = 16.0;
@@ -95,11 +97,10 @@ pub(super) fn apply(
         prim.rules().eval(&operands).ok()
     };
     let tensors = eval(&mut |known| known.tensor.clone())?;
-    // Factors of a matrix are those of a neighbour, also where its elements are exact.
-    let of_neighbour = matches!(
-        &lowering,
-        Ok(Lowering::Library(call)) if matches!(call.library, tracewell_kernel::Library::Linalg(_))
-    );
+    let linalg = lowering.as_ref().ok().and_then(matrices::of_lowering);
+    if linalg.is_some_and(|linalg| !fit_for(linalg, operands)) {
+        return None;
+    }
     if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
         return None;
     }
@@ -116,8 +117,9 @@ pub(super) fn apply(
     };
     let mut all: Vec<Known> = tensors.into_iter().map(exact).collect();
     for i in 0..SHADOWS {
-        let neighbours = eval(&mut |known| {
-            if of_neighbour { shake(rng, &known.shadows[i]) } else { known.shadows[i].clone() }
+        let neighbours = eval(&mut |known| match linalg {
+            Some(linalg) => neighbour(rng, linalg, &known.shadows[i]),
+            None => known.shadows[i].clone(),
         });
         for (known, shadow) in all.iter_mut().zip(neighbours?) {
             let shadow = if moved { shadow } else { shake(rng, &shadow) };
@@ -128,6 +130,28 @@ pub(super) fn apply(
         }
     }
     Some(all)
+}
+
+/// Whether every way to factor these matrices gives the same up to roundings: NaN of what is not finite, and else
+/// numbers. What is not finite spreads through a triangle in the order of its steps.
+fn fit_for(linalg: Linalg, operands: &[&Known]) -> bool {
+    let fit = |known: &&Known| {
+        let elements = known.tensor.literals().map(|x| x.as_f64());
+        let finite = known.tensor.literals().all(|x| x.as_f64().is_finite());
+        let may_be_nan = !matches!(linalg, Linalg::TriangularSolve(_));
+        (finite || may_be_nan)
+            && matrices::squares_in_range(known.tensor.dtype(), elements.filter(|x| x.is_finite()))
+    };
+    operands.iter().all(fit)
+}
+
+/// An operand of which the factors of another way may be: also where elements are exact. Substitution errs by
+/// roundings of each element, the others by roundings of the largest one.
+fn neighbour(rng: &mut Rng, linalg: Linalg, shadow: &Tensor) -> Tensor {
+    if matches!(linalg, Linalg::TriangularSolve(_)) {
+        return shake(rng, shadow);
+    }
+    matrices::neighbour(shadow, shadow.dtype(), few_units(shadow.dtype()), || rng.signed_unit())
 }
 
 /// Applies a graph to values and shadows, equation by equation.
@@ -160,13 +184,18 @@ fn tame(tensor: &Tensor, extreme: bool) -> bool {
     !huge && (extreme || strange * 10 <= tensor.len())
 }
 
+/// How far that is, relative to a number.
+fn few_units(dtype: DType) -> f64 {
+    4.0 * if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON }
+}
+
 /// Moves each float up or down by a few units in its last place.
 fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     let dtype = tensor.dtype();
     if !dtype.is_float() {
         return tensor.clone();
     }
-    let few_units = if dtype.size() == 4 { 4.0 * f64::from(f32::EPSILON) } else { 4.0 * f64::EPSILON };
+    let few_units = few_units(dtype);
     let mut moved = |x: Literal| {
         // The sign of a NaN is the machine's, and that of a zero may depend on the order of steps.
         if x.as_f64().is_nan() || x.as_f64() == 0.0 {

@@ -6,11 +6,13 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{Example, Graph, Lowering, eval};
+use tracewell_kernel::linalg::batch_len;
 use tracewell_kernel::math::LIMIT_F64;
 use tracewell_kernel::{BufferId, Index, KernelBuilder, Op, Stmt, Value};
 
 use super::rng::Rng;
 use super::same::same;
+use crate::matrices::{neighbour, squares_in_range};
 
 /// What is allowed at one point, for each element of each result.
 #[derive(Debug)]
@@ -199,11 +201,9 @@ fn of_product(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
 /// element is not finite, the results are NaN in every way; but a triangle spreads it in its own order.
 fn of_matrices(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
     let results = eval(graph, inputs)?;
-    let (epsilon, least, largest) = range(inputs[0].dtype());
-    let (tiny, huge) = (least.sqrt() * 1e4, largest.sqrt() * 1e-4);
+    let (epsilon, ..) = range(inputs[0].dtype());
     let spreads = inputs.len() > 1;
-    let count = |tensor: &Tensor| -> usize { tensor.shape().iter().take(tensor.rank() - 2).product() };
-    let matrices = count(&inputs[0]).max(1);
+    let matrices = batch_len(inputs[0].shape()).max(1);
     let part = |tensor: &Tensor, number: usize| {
         let len = tensor.len() / matrices;
         number * len..(number + 1) * len
@@ -211,20 +211,11 @@ fn of_matrices(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> 
     let mut shaken: Vec<Vec<Tensor>> = Vec::new();
     for draw in 0..4u64 {
         let mut rng = Rng::new(draw);
-        let moved = inputs.iter().map(|input| {
-            let mut literals: Vec<Literal> = input.literals().collect();
-            for number in 0..matrices {
-                let of_matrix = &mut literals[part(input, number)];
-                let size = of_matrix.iter().fold(0.0, |m: f64, x| m.max(x.as_f64().abs()));
-                for x in of_matrix {
-                    let step = 32.0 * epsilon * size * rng.signed_unit();
-                    // In the precision of the evaluator: a step must not vanish.
-                    *x = Literal::from_f64(DType::F64, x.as_f64() + step);
-                }
-            }
-            Tensor::from_literals(DType::F64, input.shape(), &literals).map_err(|error| error.to_string())
-        });
-        let moved: Vec<Tensor> = moved.collect::<Result<_, _>>()?;
+        // In the precision of the evaluator: a step must not vanish.
+        let moved: Vec<Tensor> = inputs
+            .iter()
+            .map(|input| neighbour(input, DType::F64, 32.0 * epsilon, || rng.signed_unit()))
+            .collect();
         shaken.push(graph.equations[0].prim.rules().eval(&moved)?);
     }
     let bound = |k: usize, result: &Tensor, number: usize| -> Vec<f64> {
@@ -234,8 +225,7 @@ fn of_matrices(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> 
         if operands().any(|x| !x.is_finite()) {
             return vec![if spreads { f64::NAN } else { 0.0 }; own.len()];
         }
-        let size = operands().fold(0.0, |m: f64, x| m.max(x.abs()));
-        if operands().any(|x| x != 0.0 && x.abs() < tiny) || size > huge {
+        if !squares_in_range(inputs[0].dtype(), operands()) {
             return vec![f64::NAN; own.len()];
         }
         let at = |tensor: &Tensor, i: usize| tensor.literal(i).as_f64();

@@ -5,12 +5,17 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
+use std::time::Instant;
+
 use linalg::{Triangle, cholesky, diag, solve_triangular};
 use tracewell::prelude::*;
 
+/// The deviation of a measurement.
+const NOISE: f64 = 0.2;
+
 /// Logarithms, so that every step keeps them positive.
 #[derive(Clone, Tree)]
-struct Hyper {
+pub(crate) struct Hyper {
     length: Array,
     height: Array,
     noise: Array,
@@ -33,19 +38,19 @@ fn fitted(p: &Hyper, x: &Array, y: &Array) -> (Array, Array) {
 }
 
 jit! {
-    /// The logarithm of the probability of the data, less for each datum.
-    fn unlikeliness(p: &Hyper, x: &Array, y: &Array) -> Array {
+    /// The logarithm of the probability of the data, all of it.
+    fn log_likelihood(p: &Hyper, x: &Array, y: &Array) -> Array {
         let (l, weights) = fitted(p, x, y);
-        let n = x.len() as f64;
-        (0.5 * y.dot(&weights) + diag(&l).log().sum()) / n + 0.5 * std::f64::consts::TAU.ln()
+        -0.5 * y.dot(&weights) - diag(&l).log().sum() - 0.5 * x.len() as f64 * std::f64::consts::TAU.ln()
     }
 }
 
 jit! {
-    /// One step down the gradient, with momentum.
+    /// One step up the gradient of the mean of a datum, with momentum.
     fn step(p: &Hyper, velocity: &Hyper, x: &Array, y: &Array) -> (Array, Hyper, Hyper) {
-        let (value, slope) = value_and_grad(|p: &Hyper| unlikeliness(p, x, y))(p);
-        let velocity = tree::map2(velocity, &slope, |v, g| 0.8 * v - 0.1 * g);
+        let (value, slope) = value_and_grad(|p: &Hyper| log_likelihood(p, x, y))(p);
+        let rate = 0.1 / x.len() as f64;
+        let velocity = tree::map2(velocity, &slope, |v, g| 0.8 * v + rate * g);
         let p = tree::map2(p, &velocity, |p, v| p + v);
         (value, p, velocity)
     }
@@ -63,33 +68,64 @@ jit! {
     }
 }
 
-fn main() {
-    // A wave, measured at 40 places with some noise that looks random.
-    let x = Array::linspace(0.0, 6.0, 40, F64);
-    let noise = (Array::arange(40, F64).square() * 12.9898).sin() * 0.2;
-    let y = x.sin() + 0.3 * (3.0 * &x).cos() + noise;
+/// How far the tuning is.
+pub(crate) struct Progress {
+    /// Steps done.
+    pub(crate) step: usize,
+    /// The logarithm of the probability of the data before this step.
+    pub(crate) log_likelihood: f64,
+    /// Length, height and noise before this step.
+    pub(crate) hyper: [f64; 3],
+}
 
+/// The wave that is measured.
+fn wave(x: &Array) -> Array {
+    x.sin() + 0.3 * (3.0 * x).cos()
+}
+
+/// Measures the wave at `n` places, with some noise, and tunes. Gives the places, what was measured and the parameters.
+pub(crate) fn tune(
+    n: usize,
+    steps: usize,
+    every: usize,
+    mut report: impl FnMut(&Progress),
+) -> (Array, Array, Hyper) {
+    let x = Array::linspace(0.0, 6.0, n, F64);
+    let y = wave(&x) + NOISE * random::normal(&random::key(1), [n], F64);
     let zero = || Array::from(0.0f64);
     let mut p = Hyper { length: Array::from(1.0f64), height: zero(), noise: zero() };
     let mut velocity = Hyper { length: zero(), height: zero(), noise: zero() };
-    for turn in 0..=120 {
+    for turn in 0..=steps {
         let (value, next, moved) = step(&p, &velocity, &x, &y);
-        if turn % 20 == 0 {
-            let shown = |log: &Array| log.exp().item::<f64>();
-            println!(
-                "step {turn:3}: -log p = {:8.5}, length {:.3}, height {:.3}, noise {:.3}",
-                value.item::<f64>(),
-                shown(&p.length),
-                shown(&p.height),
-                shown(&p.noise),
-            );
+        if turn % every == 0 {
+            let hyper = [&p.length, &p.height, &p.noise].map(|log| log.exp().item());
+            report(&Progress { step: turn, log_likelihood: value.item(), hyper });
         }
         (p, velocity) = (next, moved);
     }
+    (x, y, p)
+}
 
+/// Tunes on 200 measurements; fails if the wave is not found behind the noise.
+fn main() -> Result<(), String> {
+    let mut start = Instant::now();
+    println!("step   log likelihood   length   height   noise   time per step");
+    let (x, y, p) = tune(200, 150, 10, |now| {
+        let ([length, height, noise], each) = (now.hyper, start.elapsed() / 10);
+        // The curve: a bar from -250 on.
+        let bar = "#".repeat(((now.log_likelihood + 250.0) / 10.0).clamp(0.0, 40.0) as usize);
+        println!(
+            "{:4}   {:14.3}   {length:6.3}   {height:6.3}   {noise:5.3}   {each:.1?}   {bar}",
+            now.step, now.log_likelihood
+        );
+        start = Instant::now();
+    });
     let at = Array::linspace(0.0, 6.0, 64, F64);
     let (mean, deviation) = predict(&p, &x, &y, &at);
     picture(&numbers(&at), &numbers(&mean), &numbers(&deviation), &numbers(&x), &numbers(&y));
+    let error = (mean - wave(&at)).square().mean().sqrt().item::<f64>();
+    println!("the mean is {error:.3} from the wave, of which measurements are {NOISE} away");
+    if error < NOISE / 2.0 { Ok(()) } else { Err("the wave is not found".to_owned()) }
 }
 
 fn numbers(x: &Array) -> Vec<f64> {

@@ -1,12 +1,12 @@
 //! What the primitives of linear algebra share: matrices are the last two axes, everything before them is a batch.
 
 use tracewell_array::{DType, Shape, Tensor};
-use tracewell_kernel::linalg::dims;
 use tracewell_kernel::{Comparison, Library, LibraryCall, Linalg};
 
 use super::elementwise::arity;
 use super::{
-    Add, And, Broadcast, Compare, Convert, DotGeneral, Iota, Mul, Permute, Prim, ReduceSum, Select, Sub,
+    Add, And, Broadcast, Compare, Convert, DotGeneral, Gather, Iota, Mul, Outside, Permute, Places, Prim,
+    ReduceSum, Select, Sub,
 };
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -170,13 +170,15 @@ pub(super) fn as_columns(cx: &mut Cx<'_>, x: &Atom, shape: &Shape) -> Result<Ato
 
 /// Rows in another order: row `i` of the result is row `order[i]`.
 pub(super) fn reordered(cx: &mut Cx<'_>, order: &Atom, x: &Atom) -> Result<Atom, RuleError> {
-    let ty = cx.ty(x);
-    let (rows, _) = dims(&ty.shape);
-    let rank = ty.rank();
-    let square = ty.shape.with(rank - 1, rows);
-    let column = cx.bind(Iota { dtype: DType::I32, shape: square.clone(), axis: rank - 1 }, &[])?;
-    let order = as_columns(cx, order, &square)?;
-    let mask = cx.bind(Compare { comparison: Comparison::Eq }, &[&order, &column])?;
-    let matrix = cx.bind(Convert { dtype: ty.dtype, weak: false }, &[&mask])?;
-    product(cx, &matrix, x)
+    let shape = cx.ty(x).shape;
+    let rank = shape.rank();
+    let rows = rank - 2;
+    let places = Places {
+        follows: (0..rank).map(|axis| if axis == rows { -1 } else { axis as i64 }).collect(),
+        sizes: shape.with(rows, 1).sizes().to_vec(),
+        along: vec![rows],
+        index_axes: (0..=rows).collect(),
+        from_back: false,
+    };
+    Gather::new(places, Outside::Clip).bind(cx, x, std::slice::from_ref(order))
 }

@@ -40,22 +40,20 @@ pub fn solve(a: &Array, b: &Array) -> Array {
 /// A square matrix in triangles.
 struct Factored {
     triangles: Array,
-    /// The matrix that puts rows in the order of the triangles.
-    exchanges: Array,
+    /// For each row of the triangles, the row of the matrix.
+    order: Array,
 }
 
 impl Factored {
     #[track_caller]
     fn of(a: &Array) -> Factored {
         let (triangles, _, order) = lu(a);
-        let places = Array::iota(a.shape().clone(), -1, I32);
-        let exchanges = order.expand(-1).eq(places).convert(a.dtype());
-        Factored { triangles, exchanges }
+        Factored { triangles, order: order.expand(-1) }
     }
 
     #[track_caller]
     fn solve(&self, b: &Array) -> Array {
-        let moved = matmul(&self.exchanges, b);
+        let moved = b.at_along(&self.order, -2).clip().get();
         let half_way = triangular(&self.triangles, &moved, Triangle::lower().unit());
         triangular(&self.triangles, &half_way, Triangle::upper())
     }
