@@ -12,6 +12,8 @@ mod cache;
 mod checkpoint;
 #[path = "face/closures.rs"]
 mod closures;
+#[path = "face/complex.rs"]
+mod complex;
 #[path = "face/concrete.rs"]
 mod concrete;
 #[path = "face/control.rs"]

@@ -157,8 +157,8 @@ fn random_graphs_are_well_conditioned() {
             }
         }
     }
-    // Shadows are samples: one in some hundreds slips through, mostly differences of what was read from one place.
-    assert!(disagree.len() <= 9, "{}", disagree.join("\n"));
+    // Shadows are samples: one in some hundreds slips through.
+    assert!(disagree.len() <= 3, "{}", disagree.join("\n"));
 }
 
 /// The smallest graph that uses a primitive is that primitive.

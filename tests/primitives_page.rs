@@ -75,8 +75,8 @@ pub fn derivative(examples: &[Example]) -> &'static str {
         let operands: Vec<_> = example.inputs.iter().map(|ty| builder.input(ty.clone()).into()).collect();
         let outputs = builder.bind(example.prim.clone(), &operands).ok()?;
         let graph = builder.finish("f", outputs.into_vec());
-        let active: Vec<bool> = graph.input_types().iter().map(|ty| ty.dtype.is_float()).collect();
-        if !active.contains(&true) || !graph.output_types().iter().any(|ty| ty.dtype.is_float()) {
+        let active: Vec<bool> = graph.input_types().iter().map(|ty| ty.dtype.is_inexact()).collect();
+        if !active.contains(&true) || !graph.output_types().iter().any(|ty| ty.dtype.is_inexact()) {
             return Some("-");
         }
         match jvp(&graph, &active) {
@@ -105,6 +105,7 @@ fn lowering(example: &Example) -> &'static str {
         Ok(Lowering::Control(_)) => "control flow",
         Ok(Lowering::Library(_)) => "library",
         Ok(Lowering::Constant(_)) => "constant",
+        Ok(Lowering::Parts) => "parts",
         Ok(Lowering::Graph(_) | Lowering::Late(_)) => "composition",
         Err(_) => "-",
     }

@@ -94,5 +94,6 @@ fn becomes(example: &Example, graph: &Graph) -> Result<&'static str, String> {
         Lowering::Library(_) => "library",
         Lowering::Graph(_) | Lowering::Late(_) => "composition",
         Lowering::Constant(_) => "constant",
+        Lowering::Parts => "parts",
     })
 }

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use tracewell::pipeline::{Settings, lower};
-use tracewell_array::{Literal, Shape, Tensor};
+use tracewell_array::{DType, Literal, Shape, ShapeError, Tensor};
 use tracewell_graph::Graph;
-use tracewell_kernel::{Program, eval_program};
+use tracewell_kernel::{Program, eval_program, in_memory};
 use tracewell_runtime::{Executable, Input};
 
 /// How a graph is compiled and run.
@@ -41,7 +41,7 @@ impl fmt::Display for Way {
 pub struct Compiled {
     executable: Executable,
     donate: bool,
-    shapes: Vec<Shape>,
+    types: Vec<(DType, Shape)>,
 }
 
 impl Compiled {
@@ -51,10 +51,10 @@ impl Compiled {
         let donated = vec![way.donate; graph.inputs.len()];
         let settings = Settings { donated, passes, fusion: way.fusion };
         let stages = lower(graph, &settings).map_err(|error| error.to_string())?;
-        let shapes: Vec<Shape> = graph.output_types().into_iter().map(|ty| ty.shape).collect();
-        let executable = Executable::new(stages.program, shapes.clone())
+        let types: Vec<_> = graph.output_types().into_iter().map(|ty| (ty.dtype, ty.shape)).collect();
+        let executable = Executable::new(stages.program, types.clone())
             .map_err(|error| format!("does not build: {error}"))?;
-        Ok(Compiled { executable, donate: way.donate, shapes })
+        Ok(Compiled { executable, donate: way.donate, types })
     }
 
     /// The program that runs.
@@ -71,9 +71,14 @@ impl Compiled {
 
     /// Runs the program in the evaluator of the kernel language.
     pub fn evaluate(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
-        let flat = eval_program(self.program(), inputs)?;
-        let shaped = |(tensor, shape): (&Tensor, &Shape)| tensor.reshape(shape);
-        flat.iter().zip(&self.shapes).map(shaped).collect::<Result<_, _>>().map_err(|error| error.to_string())
+        let inputs: Vec<Tensor> = inputs.iter().map(Tensor::as_parts).collect();
+        let flat = eval_program(self.program(), &inputs)?;
+        let shaped = |(tensor, (dtype, shape)): (&Tensor, &(DType, Shape))| {
+            let tensor = tensor.reshape(in_memory(*dtype, shape).1)?;
+            Ok(if dtype.is_complex() { Tensor::from_parts(tensor) } else { tensor })
+        };
+        let all: Result<_, ShapeError> = flat.iter().zip(&self.types).map(shaped).collect();
+        all.map_err(|error| error.to_string())
     }
 }
 

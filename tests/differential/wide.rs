@@ -91,13 +91,18 @@ fn wide_prim(prim: &Prim) -> Option<Prim> {
 }
 
 fn wider(dtype: DType) -> DType {
-    if dtype == DType::F32 { DType::F64 } else { dtype }
+    match dtype {
+        DType::F32 => DType::F64,
+        DType::C64 => DType::C128,
+        other => other,
+    }
 }
 
 fn widened(tensor: &Tensor) -> Tensor {
-    if tensor.dtype() != DType::F32 {
+    let dtype = wider(tensor.dtype());
+    if tensor.dtype() == dtype {
         return tensor.clone();
     }
-    let literals: Vec<_> = tensor.literals().map(|x| x.convert(DType::F64)).collect();
-    Tensor::from_literals(DType::F64, tensor.shape().clone(), &literals).expect("as many as before")
+    let literals: Vec<_> = tensor.literals().map(|x| x.convert(dtype)).collect();
+    Tensor::from_literals(dtype, tensor.shape().clone(), &literals).expect("as many as before")
 }

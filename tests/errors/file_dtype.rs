@@ -1,6 +1,6 @@
 //! A file of elements that Tracewell does not have
 //!
-//! Python objects, complex numbers and half floats are converted before they are saved.
+//! Python objects and half floats are converted before they are saved.
 
 pub mod wrong {
     use tracewell::prelude::*;

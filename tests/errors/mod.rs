@@ -27,6 +27,9 @@ mod check_condition;
 mod check_fails;
 mod closure_without_type;
 mod compare_with_operators;
+mod complex_function;
+mod complex_order;
+mod complex_to_real;
 mod constant_in_jit;
 mod conv_channels;
 mod conv_groups;
@@ -41,11 +44,16 @@ mod einsum_operands;
 mod einsum_size;
 mod elements_in_jit;
 mod escaped_tracer;
+mod factors_of_complex;
+mod fft_lengths;
+mod fft_of_complex;
+mod fft_of_one;
 mod file_dtype;
 mod file_missing;
 mod file_not_npy;
 mod fold_float;
 mod grad_by_integer;
+mod grad_of_complex;
 mod grad_of_count;
 mod grad_of_vector;
 mod hessian_of_vector;
@@ -62,6 +70,7 @@ mod index_shapes;
 mod index_type;
 mod item_of_many;
 mod item_type;
+mod jacobian_by_complex;
 mod key_twice;
 mod key_words;
 mod keys_at_once;
@@ -176,6 +185,7 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(einsum_operands),
             runs!(matrix_rank_low),
             runs!(matrix_not_square),
+            runs!(factors_of_complex),
             runs!(solve_sides),
             runs!(cross_size),
             runs!(dot_scalar),
@@ -189,6 +199,9 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(squeeze_size),
             runs!(huge_array),
             runs!(huge_result),
+            runs!(fft_of_complex),
+            runs!(fft_lengths),
+            runs!(fft_of_one),
         ],
     ),
     (
@@ -213,6 +226,9 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(item_of_many),
             runs!(ndarray_type),
             runs!(scalar_rank),
+            runs!(complex_order),
+            runs!(complex_to_real),
+            runs!(complex_function),
             does_not_compile!(number_on_the_left, "number_on_the_left"),
             does_not_compile!(compare_with_operators, "compare_with_operators"),
             does_not_compile!(if_on_an_array, "if_on_an_array"),
@@ -270,6 +286,8 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
             runs!(grad_of_vector),
             runs!(grad_of_count),
             runs!(grad_by_integer),
+            runs!(grad_of_complex),
+            runs!(jacobian_by_complex),
             runs!(hessian_of_vector),
             runs!(mistake_under_hessian),
             runs!(tangent_type),

@@ -31,13 +31,19 @@ pub(super) fn difference(found: &Tensor, expected: &Tensor, tolerance: f64) -> O
         return Some(format!("found {}, expected {}", ty(found), ty(expected)));
     }
     let float = found.dtype().is_float();
+    let complex = found.dtype().is_complex();
     // Below this, floats have few bits left and a relative difference means nothing.
-    let least = if found.dtype() == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    let least =
+        if found.dtype().real() == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
     for (i, (x, y)) in found.literals().zip(expected.literals()).enumerate() {
         let (a, b) = (x.as_f64(), y.as_f64());
         let same = x == y
             || (float && (a == b || (a.is_nan() && b.is_nan())))
             || (float && (a - b).abs() <= tolerance * a.abs().max(b.abs()) + least);
+        // Of complex numbers what is small beside the other part has few digits.
+        let (z, w) = (x.as_complex(), y.as_complex());
+        let near = (z - w).norm() <= tolerance * z.norm().max(w.norm()) + least;
+        let same = if complex { near || !(z.is_finite() || w.is_finite()) } else { same };
         if !same {
             return Some(format!("element {i} of {} is {x}, expected {y}", ty(found)));
         }
@@ -69,8 +75,8 @@ fn tolerances(graph: &Graph) -> Vec<f64> {
 /// The tolerance of a computation in one element type. Integers have none, but may come between floats.
 pub(super) fn tolerance(dtype: DType) -> f64 {
     match dtype {
-        DType::F32 => 1e-3,
-        DType::F64 => 1e-11,
+        DType::F32 | DType::C64 => 1e-3,
+        DType::F64 | DType::C128 => 1e-11,
         _ => 0.0,
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::prim::{
-    Add, And, Compare, DynamicSlice, DynamicUpdateSlice, Each, Max, Min, Scan, Sin, Switch, Tanh, While,
+    Add, And, Compare, DynamicSlice, DynamicUpdateSlice, Each, Max, Min, Scan, Sign, Sin, Switch, Tanh, While,
 };
 use tracewell_graph::{ArrayType, Graph, Prim};
 use tracewell_kernel::Comparison;
@@ -250,6 +250,10 @@ impl Growth<'_> {
             let value = self.operand(&carry.ty)?;
             let is_carry = self.inputs_now.iter().any(|input| input.atom == value.atom);
             // Something carried may go on as it is, or change places with another.
+            if value.ty.dtype.is_complex() && !is_carry {
+                next.push(self.bind1(Sign {}, &value)?);
+                continue;
+            }
             next.push(match (value.ty.dtype.is_float() && !is_carry, self.rng.below(2)) {
                 (false, _) => value,
                 (true, 0) => self.bind1(Sin {}, &value)?,

@@ -16,6 +16,7 @@ mod owed;
 mod places;
 mod rng;
 mod rough;
+mod rounding;
 mod shrink;
 mod steady;
 mod steps;

@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use tracewell_array::DType;
-use tracewell_graph::prim::{Abs, Cos, Exp, Sin};
+use tracewell_graph::prim::{Abs, Cos, Exp, Sign, Sin};
 use tracewell_graph::{Example, Prim};
 
 use super::grow::{Growth, Value};
@@ -55,8 +55,12 @@ impl Growth<'_> {
         })
     }
 
-    /// A float operand brought into another range with each attempt: as it is, within one, above zero, above one.
+    /// A float operand brought into another range with each attempt: as it is, within one, above zero, above one. A complex
+    /// one onto the circle, now and then.
     fn tempered(&mut self, value: Value, attempt: usize) -> Option<Value> {
+        if value.ty.dtype.is_complex() && attempt % 2 == 1 {
+            return self.bind1(Sign {}, &value);
+        }
         if !value.ty.dtype.is_float() {
             return Some(value);
         }

@@ -1,12 +1,13 @@
 //! Evaluation in which every step is rounded a little differently: what an honest other way to run a graph may give.
 
-use tracewell_array::{DType, Literal, Tensor};
+use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 use tracewell_kernel::{Combine, scalar};
 
 use super::Rng;
+use super::rounding::{is_exact, is_sum, shake, sizes};
 use super::turns::{Runs, element, run, stacked};
-use crate::matrices;
+use crate::matrices::{self, unit};
 
 /// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
 /// order, rounded at each step, as the noise says.
@@ -53,33 +54,27 @@ impl Runs for Roughly<'_> {
 fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
     let results = prim.rules().eval(operands).expect("well-typed");
-    let lowering = prim.rules().lower(&types(operands), &types(&results));
-    if lowering.as_ref().ok().and_then(matrices::of_lowering).is_some() {
-        let step = |dtype: DType| 4.0 * unit(dtype);
-        let near = |x: &Tensor, rng: &mut Rng| {
-            matrices::neighbour(x, x.dtype(), step(x.dtype()), || rng.signed_unit())
-        };
-        let neighbours: Vec<Tensor> = operands.iter().map(|x| near(x, rng)).collect();
+    let lowering =
+        prim.rules().lower(&types(operands), &types(&results)).expect("every primitive has a lowering");
+    if matrices::of_lowering(&lowering).is_some() {
+        let neighbours: Vec<Tensor> = operands
+            .iter()
+            .map(|x| matrices::neighbour(x, x.dtype(), 4.0 * unit(x.dtype()), || rng.signed_unit()))
+            .collect();
         return prim.rules().eval(&neighbours).expect("as well-typed as before");
     }
     match lowering {
-        Ok(Lowering::Graph(inner)) => roughly(&inner, operands, rng),
-        Ok(Lowering::Control(control)) => {
-            run(&mut Roughly(rng), &control, operands).expect("graphs always run")
-        }
-        Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => {
-            results
-        }
-        _ if !results.iter().all(|result| result.dtype().is_float()) => results,
-        Ok(Lowering::Reduce { combine, axes }) => {
+        Lowering::Graph(inner) => roughly(&inner, operands, rng),
+        Lowering::Control(control) => run(&mut Roughly(rng), &control, operands).expect("graphs always run"),
+        lowering if is_exact(&lowering) => results,
+        Lowering::Reduce { combine, axes } if results[0].dtype().is_float() => {
             vec![reduce(combine, &axes, &operands[0], &results[0], rng)]
         }
-        Ok(Lowering::Library(_)) => {
-            let sizes = prim.rules().eval(&operands.iter().map(magnitude).collect::<Vec<_>>());
-            let sizes = sizes.expect("as well-typed as before");
-            results.iter().zip(&sizes).map(|(result, size)| shake(result, size, 4.0, rng)).collect()
+        lowering => {
+            let units = if is_sum(&lowering) { 4.0 } else { 2.0 };
+            let sizes = sizes(prim, &lowering, operands, &results);
+            results.iter().zip(&sizes).map(|(result, size)| shake(result, size, units, rng)).collect()
         }
-        _ => results.iter().map(|result| shake(result, result, 2.0, rng)).collect(),
     }
 }
 
@@ -99,30 +94,4 @@ fn reduce(combine: Combine, axes: &[usize], x: &Tensor, result: &Tensor, rng: &m
         reduced[to] = scalar::eval(combine.op(), &[reduced[to], x.literal(from)], &[]);
     }
     Tensor::from_literals(result.dtype(), result.shape(), &reduced).expect("as many as before")
-}
-
-/// The magnitude of each finite number, and zero for others.
-fn magnitude(tensor: &Tensor) -> Tensor {
-    let size = |x: Literal| if x.as_f64().is_finite() { x.as_f64().abs() } else { 0.0 };
-    let literals: Vec<Literal> =
-        tensor.literals().map(|x| Literal::from_f64(tensor.dtype(), size(x))).collect();
-    Tensor::from_literals(tensor.dtype(), tensor.shape(), &literals).expect("as many as before")
-}
-
-/// Moves each float by up to so many units in the last place of a size. Where that is too large, so was a step on
-/// the way.
-fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) -> Tensor {
-    let unit = unit(tensor.dtype());
-    let moved = |(x, size): (Literal, Literal)| {
-        let step = units * unit * rng.signed_unit();
-        let moved = x.as_f64() + step * size.as_f64();
-        if x.as_f64().is_finite() { Literal::from_f64(x.dtype(), moved) } else { x }
-    };
-    let literals: Vec<Literal> = tensor.literals().zip(sizes.literals()).map(moved).collect();
-    Tensor::from_literals(tensor.dtype(), tensor.shape(), &literals).expect("as many as before")
-}
-
-/// The distance from 1 to the next float.
-fn unit(dtype: DType) -> f64 {
-    if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON }
 }

@@ -10,11 +10,15 @@ use tracewell_kernel::Linalg;
 
 use super::agree::{difference, tolerance};
 use super::rng::Rng;
+use super::rounding::{is_exact, is_sum, shake, sizes};
 use super::turns::{Runs, element, run, stacked};
 use crate::matrices;
 
 /// How much closer shadows must be than results have to be: they are few samples of many possible roundings.
 const MARGIN: f64 = 16.0;
+
+/// How far rounding is taken to go, in units of the last place.
+const FEW_UNITS: f64 = 4.0;
 
 /// With so many shadows, two numbers that are equal by chance hardly stay in order in all of them.
 const SHADOWS: usize = 8;
@@ -104,12 +108,13 @@ pub(super) fn apply(
     if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
         return None;
     }
-    let moved = match lowering {
-        // What happens inside is rounded too.
-        Ok(Lowering::Graph(inner)) => return apply_graph(rng, &inner, operands, extreme),
-        Ok(Lowering::View(_) | Lowering::Pieces(_) | Lowering::Count { .. } | Lowering::Constant(_)) => true,
-        _ => false,
-    };
+    let lowering = lowering.ok()?;
+    // What happens inside is rounded too.
+    if let Lowering::Graph(inner) = &lowering {
+        return apply_graph(rng, inner, operands, extreme);
+    }
+    let originals: Vec<Tensor> = operands.iter().map(|known| known.tensor.clone()).collect();
+    let sizes = sizes(prim, &lowering, &originals, &tensors);
     let coarsest = operands.iter().map(|known| known.tolerance).fold(0.0, f64::max);
     let exact = |tensor: Tensor| {
         let tolerance = coarsest.max(tolerance(tensor.dtype()));
@@ -121,8 +126,12 @@ pub(super) fn apply(
             Some(linalg) => neighbour(rng, linalg, &known.shadows[i]),
             None => known.shadows[i].clone(),
         });
-        for (known, shadow) in all.iter_mut().zip(neighbours?) {
-            let shadow = if moved { shadow } else { shake(rng, &shadow) };
+        for ((known, size), shadow) in all.iter_mut().zip(&sizes).zip(neighbours?) {
+            let shadow = match &lowering {
+                exact if is_exact(exact) => shadow,
+                sum if is_sum(sum) => shake(&shadow, size, FEW_UNITS, rng),
+                _ => nudge(rng, &shadow),
+            };
             if difference(&shadow, &known.tensor, known.tolerance / MARGIN).is_some() {
                 return None;
             }
@@ -136,11 +145,11 @@ pub(super) fn apply(
 /// numbers. What is not finite spreads through a triangle in the order of its steps.
 fn fit_for(linalg: Linalg, operands: &[&Known]) -> bool {
     let fit = |known: &&Known| {
-        let elements = known.tensor.literals().map(|x| x.as_f64());
-        let finite = known.tensor.literals().all(|x| x.as_f64().is_finite());
+        let is_finite = |x: &Literal| x.as_complex().is_finite();
+        let finite = known.tensor.literals().all(|x| is_finite(&x));
         let may_be_nan = !matches!(linalg, Linalg::TriangularSolve(_));
         (finite || may_be_nan)
-            && matrices::squares_in_range(known.tensor.dtype(), elements.filter(|x| x.is_finite()))
+            && matrices::squares_in_range(known.tensor.dtype(), known.tensor.literals().filter(is_finite))
     };
     operands.iter().all(fit)
 }
@@ -149,9 +158,10 @@ fn fit_for(linalg: Linalg, operands: &[&Known]) -> bool {
 /// roundings of each element, the others by roundings of the largest one.
 fn neighbour(rng: &mut Rng, linalg: Linalg, shadow: &Tensor) -> Tensor {
     if matches!(linalg, Linalg::TriangularSolve(_)) {
-        return shake(rng, shadow);
+        return nudge(rng, shadow);
     }
-    matrices::neighbour(shadow, shadow.dtype(), few_units(shadow.dtype()), || rng.signed_unit())
+    let dtype = shadow.dtype();
+    matrices::neighbour(shadow, dtype, FEW_UNITS * matrices::unit(dtype), || rng.signed_unit())
 }
 
 /// Applies a graph to values and shadows, equation by equation.
@@ -175,6 +185,9 @@ fn apply_graph(rng: &mut Rng, graph: &Graph, inputs: &[&Known], extreme: bool) -
 /// Whether most elements are ordinary numbers. A graph in which everything is NaN tests nothing, and near the
 /// largest float a different order of summation overflows.
 fn tame(tensor: &Tensor, extreme: bool) -> bool {
+    if tensor.dtype().is_complex() {
+        return tensor.literals().all(|x| x.as_complex().norm() <= 1e6);
+    }
     if !tensor.dtype().is_float() {
         return true;
     }
@@ -184,25 +197,20 @@ fn tame(tensor: &Tensor, extreme: bool) -> bool {
     !huge && (extreme || strange * 10 <= tensor.len())
 }
 
-/// How far that is, relative to a number.
-fn few_units(dtype: DType) -> f64 {
-    4.0 * if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON }
-}
-
 /// Moves each float up or down by a few units in its last place.
-fn shake(rng: &mut Rng, tensor: &Tensor) -> Tensor {
+fn nudge(rng: &mut Rng, tensor: &Tensor) -> Tensor {
     let dtype = tensor.dtype();
     if !dtype.is_float() {
-        return tensor.clone();
+        return shake(tensor, tensor, FEW_UNITS, rng);
     }
-    let few_units = few_units(dtype);
+    let unit = if dtype == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
     let mut moved = |x: Literal| {
         // The sign of a NaN is the machine's, and that of a zero may depend on the order of steps.
         if x.as_f64().is_nan() || x.as_f64() == 0.0 {
             return Literal::from_f64(dtype, x.as_f64().copysign([-1.0, 1.0][rng.below(2)]));
         }
         let step = [-1.0, -0.5, 0.5, 1.0][rng.below(4)];
-        Literal::from_f64(dtype, x.as_f64() * (1.0 + step * few_units))
+        Literal::from_f64(dtype, x.as_f64() * (1.0 + step * FEW_UNITS * unit))
     };
     let literals: Vec<Literal> = tensor.literals().map(&mut moved).collect();
     Tensor::from_literals(dtype, tensor.shape().clone(), &literals).expect("as many as before")

@@ -39,13 +39,18 @@ pub(super) fn literal(rng: &mut Rng, dtype: DType, extreme: bool) -> Literal {
     const REALS: [f64; 9] =
         [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 0.0, 1.0, -1.0, f32::MIN_POSITIVE as f64, -1e-42];
     const INTEGERS: [f64; 6] = [0.0, 1.0, -1.0, i64::MIN as f64, i64::MAX as f64, i32::MIN as f64];
+    // What becomes of infinite parts nobody promises.
+    if dtype.is_complex() {
+        let mut part = || literal(rng, dtype.real(), false);
+        return Literal::of_parts(part(), part());
+    }
     if extreme && rng.percent(30) {
         let special: &[f64] = if dtype.is_float() { &REALS } else { &INTEGERS };
         // Saturates: the ends of every integer type are reached.
         return Literal::from_f64(dtype, *rng.pick(special).expect("not empty"));
     }
     if extreme && !dtype.is_float() && rng.percent(30) {
-        return Literal::from_bits(dtype, rng.bits());
+        return Literal::from_bits(dtype, u128::from(rng.bits()));
     }
     if dtype.is_float() && rng.percent(80) {
         return Literal::from_f64(dtype, 3.0 * rng.signed_unit());

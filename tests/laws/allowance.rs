@@ -5,7 +5,7 @@
 //! follow the rounding of each step of a sum or of an expansion.
 
 use tracewell_array::{DType, Literal, Tensor};
-use tracewell_graph::{Example, Graph, Lowering, eval};
+use tracewell_graph::{ArrayType, Example, Graph, Lowering, eval};
 use tracewell_kernel::linalg::batch_len;
 use tracewell_kernel::math::LIMIT_F64;
 use tracewell_kernel::{BufferId, Index, KernelBuilder, Op, Stmt, Value};
@@ -39,6 +39,13 @@ const UNITS: f64 = 4.0;
 impl Allowance {
     /// What is allowed of a use of a primitive on these inputs.
     pub(super) fn at(example: &Example, graph: &Graph, inputs: &[Tensor]) -> Result<Allowance, String> {
+        if ["cholesky", "triangular_solve", "lu", "qr", "svd", "eigh", "eig"].contains(&example.prim.name()) {
+            return Ok(Allowance::Neighbours(of_matrices(graph, inputs)?));
+        }
+        let complex = |ty: &ArrayType| ty.dtype.is_complex();
+        if graph.input_types().iter().chain(&graph.output_types()).any(complex) {
+            return of_complex(example, graph, inputs);
+        }
         Ok(match example.prim.name() {
             "cos" | "sin" | "tan" => Allowance::Units(UNITS, Some(inputs[0].clone())),
             // As `tracewell_kernel::math` says, and some units for the reference.
@@ -65,9 +72,6 @@ impl Allowance {
             "cumprod" | "reduce_prod" | "reduce_window_prod" => {
                 Allowance::Absolute(of_product(graph, inputs)?)
             }
-            "cholesky" | "triangular_solve" | "lu" | "qr" | "svd" | "eigh" => {
-                Allowance::Neighbours(of_matrices(graph, inputs)?)
-            }
             _ if roundings(example, graph) > 1 => Allowance::Units(UNITS, None),
             _ => Allowance::Exact,
         })
@@ -84,7 +88,7 @@ impl Allowance {
                 continue;
             }
             let alike = found.dtype() == expected.dtype() && found.shape() == expected.shape();
-            let bounded = found.dtype().is_float() || matches!(self, Allowance::Neighbours(_));
+            let bounded = found.dtype().is_inexact() || matches!(self, Allowance::Neighbours(_));
             if !alike || !bounded || matches!(self, Allowance::Exact) {
                 return exact.map_err(|e| format!("result {k}: {e}"));
             }
@@ -98,6 +102,15 @@ impl Allowance {
     }
 
     fn near(&self, result: usize, element: usize, found: Literal, expected: Literal) -> bool {
+        if let (Allowance::Absolute(bounds) | Allowance::Neighbours(bounds), true) =
+            (self, found.dtype().is_complex())
+        {
+            let bound = bounds[result].literal(element).as_f64();
+            let both_nan = !found.as_complex().is_finite() && !expected.as_complex().is_finite();
+            return bound.is_nan()
+                || both_nan
+                || (found.as_complex() - expected.as_complex()).norm() <= bound;
+        }
         let (x, y) = (found.as_f64(), expected.as_f64());
         // Infinities are equal here, or too far.
         if x == y || (x.is_nan() && y.is_nan()) {
@@ -122,6 +135,39 @@ impl Allowance {
             }
         }
     }
+}
+
+/// What is allowed of complex numbers: nothing where parts are moved or rounded once; else so many units of the size of
+/// the number, not of each part. Where an operand is infinite, NaN, very large or very small, nothing is said.
+fn of_complex(example: &Example, graph: &Graph, inputs: &[Tensor]) -> Result<Allowance, String> {
+    const UNITS: f64 = 512.0;
+    let ordinary = |x: Literal| {
+        let size = x.as_complex().norm();
+        x.as_complex().is_finite() && (size == 0.0 || (1e-6..30.0).contains(&size))
+    };
+    let results = eval(graph, inputs)?;
+    let lowering = example.prim.rules().lower(&example.inputs, &graph.output_types());
+    let along_axes = matches!(example.prim.name(), "dot_general" | "fft" | "reduce_prod" | "reduce_sum");
+    if along_axes {
+        let total = |x: &Tensor| 1.0 + x.literals().map(|x| x.as_complex().norm()).sum::<f64>();
+        let product = |x: &Tensor| x.literals().map(|x| x.as_complex().norm().max(1.0)).product::<f64>();
+        let size: f64 = match example.prim.name() {
+            "reduce_prod" => inputs.iter().map(product).product(),
+            _ => inputs.iter().map(total).product(),
+        };
+        let fine = inputs.iter().flat_map(Tensor::literals).all(ordinary);
+        let bound = |epsilon: f64| if fine { UNITS * epsilon * size } else { f64::NAN };
+        return Ok(Allowance::Absolute(bounds(&results, |_, _, (epsilon, _, _)| bound(epsilon))?));
+    }
+    if !matches!(lowering, Ok(Lowering::Graph(_))) || matches!(example.prim.name(), "conj" | "convert") {
+        return Ok(Allowance::Exact);
+    }
+    let all = bounds(&results, |(k, i), _, (epsilon, least, _)| {
+        let fine = inputs.iter().all(|x| x.len() == results[k].len() && ordinary(x.literal(i)));
+        let size = results[k].literal(i).as_complex().norm();
+        if fine && size.is_finite() { UNITS * (epsilon * size + least) } else { f64::NAN }
+    })?;
+    Ok(Allowance::Absolute(all))
 }
 
 /// How often a result is rounded on its way through the expansion of its primitive.
@@ -152,7 +198,7 @@ fn beyond(operand: Literal) -> bool {
 
 /// The distance from 1 to the next float, the smallest float of full precision, and the largest.
 fn range(dtype: DType) -> (f64, f64, f64) {
-    if dtype == DType::F32 {
+    if dtype.real() == DType::F32 {
         (f64::from(f32::EPSILON), f64::from(f32::MIN_POSITIVE), f64::from(f32::MAX))
     } else {
         (f64::EPSILON, f64::MIN_POSITIVE, f64::MAX)
@@ -208,32 +254,32 @@ fn of_matrices(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> 
         let len = tensor.len() / matrices;
         number * len..(number + 1) * len
     };
+    let wide = |dtype: DType| if dtype.is_complex() { DType::C128 } else { DType::F64 };
     let mut shaken: Vec<Vec<Tensor>> = Vec::new();
     for draw in 0..4u64 {
         let mut rng = Rng::new(draw);
         // In the precision of the evaluator: a step must not vanish.
         let moved: Vec<Tensor> = inputs
             .iter()
-            .map(|input| neighbour(input, DType::F64, 32.0 * epsilon, || rng.signed_unit()))
+            .map(|input| neighbour(input, wide(input.dtype()), 32.0 * epsilon, || rng.signed_unit()))
             .collect();
         shaken.push(graph.equations[0].prim.rules().eval(&moved)?);
     }
     let bound = |k: usize, result: &Tensor, number: usize| -> Vec<f64> {
-        let operands =
-            || inputs.iter().flat_map(|input| part(input, number).map(|i| input.literal(i).as_f64()));
+        let operands = || inputs.iter().flat_map(|input| part(input, number).map(|i| input.literal(i)));
         let own = part(result, number);
-        if operands().any(|x| !x.is_finite()) {
+        if operands().any(|x| !x.as_complex().is_finite()) {
             return vec![if spreads { f64::NAN } else { 0.0 }; own.len()];
         }
         if !squares_in_range(inputs[0].dtype(), operands()) {
             return vec![f64::NAN; own.len()];
         }
-        let at = |tensor: &Tensor, i: usize| tensor.literal(i).as_f64();
-        let scale = own.clone().fold(0.0, |m: f64, i| m.max(at(result, i).abs()));
+        let at = |tensor: &Tensor, i: usize| tensor.literal(i).as_complex();
+        let scale = own.clone().fold(0.0, |m: f64, i| m.max(at(result, i).norm()));
         // The largest of the whole matrix: elements share their errors.
         let moves = own
             .clone()
-            .flat_map(|i| shaken.iter().map(move |other| (at(&other[k], i) - at(result, i)).abs()));
+            .flat_map(|i| shaken.iter().map(move |other| (at(&other[k], i) - at(result, i)).norm()));
         let most = moves.fold(0.0, |m: f64, x| if x.is_nan() || m.is_nan() { f64::NAN } else { m.max(x) });
         let jumps = own
             .clone()

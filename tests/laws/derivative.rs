@@ -1,6 +1,6 @@
 //! `jvp` is the limit of differences: with `Δ(h) = (f(x + h d) − f(x − h d)) / 2h`, `f'(x)·d ≈ (4 Δ(h) − Δ(2h)) / 3`.
 
-use tracewell_array::{Literal, Tensor};
+use tracewell_array::{Complex64, Literal, Tensor};
 use tracewell_graph::{Example, Graph, eval};
 use tracewell_transform::jvp;
 
@@ -12,8 +12,8 @@ use super::single::{REFUSED, choices, epsilon, floats, gentle_point, refuses_der
 /// Checks the derivative along random directions, each choice of operands varying.
 pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
     let graph = single(example)?;
-    if !graph.output_types().iter().any(|ty| ty.dtype.is_float()) {
-        return Ok(Outcome::NotApplicable("its results are not floats"));
+    if !graph.output_types().iter().any(|ty| ty.dtype.is_inexact()) {
+        return Ok(Outcome::NotApplicable("its results do not vary"));
     }
     // That differences do not vanish although the derivative does is what this primitive is for.
     if example.prim.name() == "stop_gradient" {
@@ -38,13 +38,13 @@ pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
         let operands: Vec<Tensor> = x.iter().chain(d.iter().flatten()).cloned().collect();
         let mut tangents = eval(&derivative, &operands)?.split_off(y.len()).into_iter();
 
-        let tolerance = Tolerance::of(&[&graph, &derivative]);
+        let tolerance = Tolerance::of(&graph, &derivative);
         let steps = [1.0, -1.0, 2.0, -2.0].map(|steps| step(&graph, &x, &d, steps * tolerance.h));
         let [above, below, far_above, far_below] = steps;
         let (near, far) = ([above?, below?], [far_above?, far_below?]);
         for (k, has) in has_tangent.iter().enumerate() {
             let tangent = if *has { tangents.next() } else { None };
-            if y[k].dtype().is_float() {
+            if y[k].dtype().is_inexact() {
                 tolerance
                     .compare(
                         &y[k],
@@ -64,7 +64,10 @@ fn step(graph: &Graph, x: &[Tensor], d: &[Option<Tensor>], h: f64) -> Result<Vec
     let moved = |(x, d): (&Tensor, &Option<Tensor>)| -> Tensor {
         let Some(d) = d else { return x.clone() };
         let literals: Vec<Literal> = (x.literals().zip(d.literals()))
-            .map(|(x, d)| Literal::from_f64(x.dtype(), x.as_f64() + h * d.as_f64()))
+            .map(|(x, d)| match x.dtype().is_complex() {
+                true => Literal::from_complex(x.dtype(), x.as_complex() + d.as_complex() * h),
+                false => Literal::from_f64(x.dtype(), x.as_f64() + h * d.as_f64()),
+            })
             .collect();
         Tensor::from_literals(x.dtype(), x.shape().clone(), &literals).expect("one literal for each element")
     };
@@ -79,9 +82,12 @@ struct Tolerance {
 
 impl Tolerance {
     /// Rounding errs by `ε/h`: with `h = ε^⅓` that is about `ε^⅔`, and truncation, by `h⁴`, less except near poles.
-    fn of(graphs: &[&Graph]) -> Tolerance {
-        let epsilon = epsilon(graphs);
-        Tolerance { h: epsilon.cbrt().min(1e-3), relative: 400.0 * epsilon.powf(2.0 / 3.0) }
+    /// The more numbers there are the nearer they are to each other: no step may reach the next.
+    fn of(graph: &Graph, derivative: &Graph) -> Tolerance {
+        let epsilon = epsilon(&[graph, derivative]);
+        let floats: usize = graph.input_types().iter().map(|ty| ty.shape.len()).sum();
+        let apart = 0.05 / floats.max(1) as f64;
+        Tolerance { h: epsilon.cbrt().min(1e-3).min(apart), relative: 400.0 * epsilon.powf(2.0 / 3.0) }
     }
 
     fn compare(
@@ -93,11 +99,11 @@ impl Tolerance {
     ) -> Result<(), String> {
         for i in 0..y.len() {
             let between =
-                |[above, below]: [&Tensor; 2]| above.literal(i).as_f64() - below.literal(i).as_f64();
-            let difference = (8.0 * between(near) - between(far)) / (12.0 * self.h);
-            let tangent = dy.map_or(0.0, |dy| dy.literal(i).as_f64());
-            let allowed = self.relative * (1.0 + y.literal(i).as_f64().abs() + difference.abs());
-            let near = (difference - tangent).abs() <= allowed;
+                |[above, below]: [&Tensor; 2]| above.literal(i).as_complex() - below.literal(i).as_complex();
+            let difference = (between(near) * 8.0 - between(far)) / (12.0 * self.h);
+            let tangent = dy.map_or(Complex64::ZERO, |dy| dy.literal(i).as_complex());
+            let allowed = self.relative * (1.0 + y.literal(i).as_complex().norm() + difference.norm());
+            let near = (difference - tangent).norm() <= allowed;
             // A NaN is not near anything.
             if !near {
                 return Err(format!("element {i}: the tangent is {tangent}, differences give {difference}"));

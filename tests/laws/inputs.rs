@@ -1,6 +1,6 @@
 //! Inputs to check laws on: gentle ones, at which everything is differentiable, and wild ones.
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_graph::ArrayType;
 
 use super::rng::Rng;
@@ -26,9 +26,9 @@ impl Region {
 
 /// Floats of magnitude 0.52 to 0.97, no two of the same magnitude and so far from each other, from zero, the
 /// integers and halves that small steps cross no edge of any function; nor is a quotient of two near a whole number.
-/// Small integers; random bools.
+/// Complex numbers have such a real part, and an imaginary one of that size. Small integers; random bools.
 pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<Tensor> {
-    let floats: usize = types.iter().filter(|ty| ty.dtype.is_float()).map(|ty| ty.shape.len()).sum();
+    let floats: usize = types.iter().filter(|ty| ty.dtype.is_inexact()).map(|ty| ty.shape.len()).sum();
     let mut strata: Vec<usize> = (0..floats).collect();
     rng.shuffle(&mut strata);
     let mut strata = strata.into_iter();
@@ -36,11 +36,11 @@ pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<
         .iter()
         .map(|ty| {
             fill(ty, |at| match ty.dtype {
-                dtype if dtype.is_float() => {
+                dtype if dtype.is_inexact() => {
                     let stratum = strata.next().expect("one for each element") as f64;
                     let magnitude = 0.52 + 0.45 * (stratum + 0.5 + 0.2 * rng.signed_unit()) / floats as f64;
-                    Literal::from_f64(
-                        dtype,
+                    let re = Literal::from_f64(
+                        dtype.real(),
                         match region {
                             Region::Signed if rng.below(2) == 0 => -magnitude,
                             Region::Signed | Region::Positive => magnitude,
@@ -50,7 +50,13 @@ pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<
                                 signed + dominance(&ty.shape, at, first)
                             }
                         },
-                    )
+                    );
+                    if dtype.is_float() {
+                        return re;
+                    }
+                    // As far from the real axis, where functions have their cuts.
+                    let im = (0.75 + 0.2 * rng.signed_unit()) * [-1.0, 1.0][rng.below(2)];
+                    Literal::of_parts(re, Literal::from_f64(dtype.real(), im))
                 }
                 dtype => Literal::from_i64(dtype, rng.below(3) as i64),
             })
@@ -71,9 +77,13 @@ fn dominance(shape: &Shape, at: usize, first: usize) -> f64 {
     if column == (row + first) % columns && row < columns { (size * (row + 1)) as f64 } else { 0.0 }
 }
 
-/// Floats evenly in `[-1, 1)`: tangents and cotangents.
+/// Floats, and parts of complex numbers, evenly in `[-1, 1)`: tangents and cotangents.
 pub(super) fn direction(rng: &mut Rng, ty: &ArrayType) -> Tensor {
-    fill(ty, |_| Literal::from_f64(ty.dtype, rng.signed_unit()))
+    let dtype = ty.dtype;
+    fill(ty, |_| match dtype.is_complex() {
+        true => Literal::from_complex(dtype, Complex64::new(rng.signed_unit(), rng.signed_unit())),
+        false => Literal::from_f64(dtype, rng.signed_unit()),
+    })
 }
 
 /// NaN, infinities, zeros of both signs, subnormals, the extreme integers, and ordinary numbers between.
@@ -95,13 +105,17 @@ fn wild_literal(rng: &mut Rng, dtype: DType) -> Literal {
         -1e-42,
     ];
     const INTEGERS: [i64; 6] = [0, 1, -1, 2, i64::MIN, i64::MAX];
+    if dtype.is_complex() {
+        let part = dtype.real();
+        return Literal::of_parts(wild_literal(rng, part), wild_literal(rng, part));
+    }
     match rng.below(3) {
         0 if dtype.is_float() => Literal::from_f64(dtype, REALS[rng.below(REALS.len())]),
         1 if dtype.is_float() => Literal::from_f64(dtype, 4.0 * rng.signed_unit()),
         // Saturates: the extremes of every integer type are reached.
         0 => Literal::from_f64(dtype, INTEGERS[rng.below(INTEGERS.len())] as f64),
         1 => Literal::from_i64(dtype, INTEGERS[rng.below(INTEGERS.len())]),
-        _ => Literal::from_bits(dtype, rng.bits()),
+        _ => Literal::from_bits(dtype, rng.bits().into()),
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
     if !active.contains(&true) {
         return Ok(Outcome::NotApplicable("its operands are not floats"));
     }
-    if graph.types.iter().any(|ty| ty.dtype == DType::F32) {
+    if graph.types.iter().any(|ty| ty.dtype.real() == DType::F32) {
         return Ok(Outcome::NotApplicable("it is checked in f64"));
     }
     if refuses_derivative(&graph, &active) {
@@ -164,12 +164,13 @@ fn near(found: &Tensor, expected: &Tensor) -> Result<(), String> {
     if found.shape() != expected.shape() {
         return Err(format!("found shape {}, expected {}", found.shape(), expected.shape()));
     }
-    let finite = expected.literals().map(|x| x.as_f64().abs()).filter(|x| x.is_finite());
+    let finite = expected.literals().map(|x| x.as_complex().norm()).filter(|x| x.is_finite());
     let size = finite.fold(1.0, f64::max);
     for (x, y) in found.literals().zip(expected.literals()) {
-        let (x, y) = (x.as_f64(), y.as_f64());
-        if !(x == y || (x.is_nan() && y.is_nan())) {
-            close(x, y, size)?;
+        for (x, y) in [(x.re(), y.re()), (x.im(), y.im())].map(|(x, y)| (x.as_f64(), y.as_f64())) {
+            if !(x == y || (x.is_nan() && y.is_nan())) {
+                close(x, y, size)?;
+            }
         }
     }
     Ok(())

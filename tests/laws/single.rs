@@ -1,6 +1,6 @@
 //! Graphs of one equation, and what the laws ask of an example.
 
-use tracewell_array::Tensor;
+use tracewell_array::{DType, Tensor};
 use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, RuleError, eval, verify};
 use tracewell_transform::jvp;
 
@@ -21,7 +21,7 @@ pub(super) fn single(example: &Example) -> Result<Graph, String> {
 
 /// Which operands can have a tangent.
 pub(super) fn floats(example: &Example) -> Vec<bool> {
-    example.inputs.iter().map(|ty| ty.dtype.is_float()).collect()
+    example.inputs.iter().map(|ty| ty.dtype.is_inexact()).collect()
 }
 
 /// The ways to choose some of the operands for which `may` holds: all subsets while they are few, else each
@@ -43,7 +43,7 @@ pub(super) fn gentle_point(rng: &mut Rng, graph: &Graph) -> Result<Option<Pair>,
     for &region in regions(graph) {
         let inputs = gentle(rng, &graph.input_types(), region);
         let outputs = eval(graph, &inputs)?;
-        let finite = |t: &Tensor| !t.dtype().is_float() || t.literals().all(|x| x.as_f64().is_finite());
+        let finite = |t: &Tensor| !t.dtype().is_inexact() || t.literals().all(|x| x.as_complex().is_finite());
         if outputs.iter().all(finite) {
             return Ok(Some((inputs, outputs)));
         }
@@ -57,7 +57,7 @@ fn regions(graph: &Graph) -> &'static [Region] {
     let uses = |names: &[&str]| graph.equations.iter().any(|e| names.contains(&e.prim.name()));
     if uses(&["cholesky", "eigh", "triangular_solve"]) {
         &[Region::Dominant(0)]
-    } else if uses(&["lu", "qr", "svd"]) {
+    } else if uses(&["lu", "qr", "svd", "eig"]) {
         &[Region::Dominant(1)]
     } else {
         &Region::ALL
@@ -74,7 +74,7 @@ pub(super) const REFUSED: Outcome = Outcome::NotApplicable("it says that it has 
 
 /// The precision in which a graph computes: that of its coarsest float, inside and out.
 pub(super) fn epsilon(graphs: &[&Graph]) -> f64 {
-    let coarse = |ty: &ArrayType| ty.dtype.is_float() && ty.dtype.size() < 8;
+    let coarse = |ty: &ArrayType| ty.dtype.real() == DType::F32;
     if graphs.iter().any(|graph| graph.types.iter().any(coarse)) {
         f64::from(f32::EPSILON)
     } else {

@@ -20,7 +20,7 @@ impl Machine {
     pub fn new(function: &Function, dtype: DType, len: usize) -> Result<Machine, String> {
         let program = program(function, dtype, len);
         let executable =
-            Executable::new(program, vec![Shape::from([len])]).map_err(|error| error.to_string())?;
+            Executable::new(program, vec![(dtype, Shape::from([len]))]).map_err(|error| error.to_string())?;
         Ok(Machine { executable })
     }
 

@@ -92,6 +92,30 @@ def marginal(x):
     return 0.5 * y @ a + jnp.sum(jnp.log(jnp.diag(l)))
 
 
+def cplx(x):
+    """The two halves along the first axis as one complex array."""
+    return x[0] + 1j * x[1]
+
+
+def parts(z):
+    return jnp.stack([z.real, z.imag])
+
+
+def hpd(a):
+    return a @ a.conj().T + 2 * jnp.eye(a.shape[-1])
+
+
+def eig(a):
+    """By ascending real parts, of conjugates the upper one first; the first large component of a vector is real."""
+    w, v = jax.lax.linalg.eig(a, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
+    order = jnp.lexsort((-w.imag, w.real))
+    w, v = w[order], v[:, order]
+    size = jnp.abs(v)
+    first = jnp.argmax(size >= 0.7 * jnp.max(size, axis=0), axis=0)
+    lead = v[first, jnp.arange(v.shape[1])]
+    return w, v * (lead.conj() / jnp.abs(lead))
+
+
 ALL = "value grad jvp"
 row("cholesky", (3, 3), ALL + " hvp", lambda x: jnp.linalg.cholesky(spd(x)))
 row("cholesky_of_half", (3, 3), ALL, lambda x: jnp.linalg.cholesky(x + 4 * jnp.eye(3)))
@@ -162,6 +186,23 @@ row("triu", (3, 4), "value grad", lambda x: jnp.triu(x, -1))
 row("kron", (2, 3), ALL, lambda x: jnp.kron(x, x.T))
 row("outer", (3,), ALL, lambda x: jnp.outer(x, jnp.sin(x)))
 row("cross", (2, 3), ALL, lambda x: jnp.cross(x, jnp.cos(x)))
+row("complex_cholesky", (2, 3, 3), ALL, lambda x: parts(jnp.linalg.cholesky(hpd(cplx(x)))))
+row("complex_lu", (2, 3, 3), ALL, lambda x: parts(jax.lax.linalg.lu(strong(cplx(x)))[0]))
+row("complex_q", (2, 3, 3), ALL, lambda x: parts(jnp.linalg.qr(strong(cplx(x)))[0]))
+row("complex_r", (2, 3, 3), ALL, lambda x: parts(jnp.linalg.qr(strong(cplx(x)))[1]))
+row("complex_q_tall", (2, 4, 2), ALL, lambda x: parts(jnp.linalg.qr(strong(cplx(x)))[0]))
+row("complex_solve", (2, 3, 3), ALL, lambda x: parts(jnp.linalg.solve(strong(cplx(x)), wave((3, 2), 0.3) + 0j)))
+row("complex_sides", (2, 3), ALL, lambda x: parts(jnp.linalg.solve(strong(wave((3, 3), 0.2)) + 0j, cplx(x))))
+row("complex_inv", (2, 3, 3), ALL, lambda x: parts(jnp.linalg.inv(strong(cplx(x)))))
+row("complex_det", (2, 4, 4), ALL, lambda x: parts(jnp.linalg.det(strong(cplx(x)))))
+row("complex_slogdet", (2, 4, 4), ALL, lambda x: jnp.linalg.slogdet(strong(cplx(x)))[1])
+row("complex_norm", (2, 3, 4), ALL, lambda x: jnp.linalg.norm(cplx(x)))
+row("eig_values", (3, 3), ALL + " hvp", lambda x: parts(eig(strong(x))[0]))
+row("eig_vectors", (3, 3), ALL, lambda x: parts(eig(strong(x))[1]))
+row("eig_sizes", (5, 5), ALL, lambda x: jnp.abs(jnp.linalg.eigvals(strong(x))).max())
+row("eig_values_of_complex", (2, 3, 3), ALL, lambda x: parts(eig(strong(cplx(x)))[0]))
+row("eig_vectors_of_complex", (2, 3, 3), ALL, lambda x: parts(eig(strong(cplx(x)))[1]))
+row("eigenvalues_large", (12, 12), "value", lambda x: parts(eig(strong(x))[0]))
 W = wave
 row("einsum_product", (2, 3), ALL, lambda x: jnp.einsum("ij,jk->ik", x, W((3, 4), 0.1)))
 row("einsum_batch", (2, 2, 3), ALL, lambda x: jnp.einsum("bij,bjk->bik", x, W((2, 3, 2), 0.1)))

@@ -103,6 +103,31 @@ pub(super) const ALL: &[Composition] = &[
     of("kron", || at([2, 3], 0.5), |x| linalg::kron(x, &x.t())),
     of("outer", || at([3], 0.5), |x| linalg::outer(x, &x.sin())),
     of("cross", || at([2, 3], 0.5), |x| linalg::cross(x, &x.cos())),
+    of("complex_cholesky", || at([2, 3, 3], 0.5), |x| parts(&linalg::cholesky(&hpd(&cplx(x))))),
+    of("complex_lu", || at([2, 3, 3], 0.5), |x| parts(&linalg::lu(&strong(&cplx(x))).0)),
+    of("complex_q", || at([2, 3, 3], 0.5), |x| parts(&linalg::qr(&strong(&cplx(x))).0)),
+    of("complex_r", || at([2, 3, 3], 0.5), |x| parts(&linalg::qr(&strong(&cplx(x))).1)),
+    of("complex_q_tall", || at([2, 4, 2], 0.5), |x| parts(&linalg::qr(&strong(&cplx(x))).0)),
+    of(
+        "complex_solve",
+        || at([2, 3, 3], 0.5),
+        |x| parts(&linalg::solve(&strong(&cplx(x)), &wave([3, 2], 0.3, x))),
+    ),
+    of(
+        "complex_sides",
+        || at([2, 3], 0.5),
+        |x| parts(&linalg::solve(&strong(&wave([3, 3], 0.2, x)), &cplx(x))),
+    ),
+    of("complex_inv", || at([2, 3, 3], 0.5), |x| parts(&linalg::inv(&strong(&cplx(x))))),
+    of("complex_det", || at([2, 4, 4], 0.5), |x| parts(&linalg::det(&strong(&cplx(x))))),
+    of("complex_slogdet", || at([2, 4, 4], 0.5), |x| linalg::slogdet(&strong(&cplx(x))).1),
+    of("complex_norm", || at([2, 3, 4], 0.5), |x| linalg::norm(&cplx(x))),
+    of("eig_values", || at([3, 3], 0.5), |x| parts(&linalg::eig(&strong(x)).0)),
+    of("eig_vectors", || at([3, 3], 0.5), |x| parts(&linalg::eig(&strong(x)).1)),
+    of("eig_sizes", || at([5, 5], 0.5), |x| linalg::eigenvalues(&strong(x)).abs().max()),
+    of("eig_values_of_complex", || at([2, 3, 3], 0.5), |x| parts(&linalg::eig(&strong(&cplx(x))).0)),
+    of("eig_vectors_of_complex", || at([2, 3, 3], 0.5), |x| parts(&linalg::eig(&strong(&cplx(x))).1)),
+    of("eigenvalues_large", || at([12, 12], 0.5), |x| parts(&linalg::eigenvalues(&strong(x)))),
     of("einsum_product", || at([2, 3], 0.5), |x| einsum("ij,jk->ik", &[x, &wave([3, 4], 0.1, x)])),
     of("einsum_batch", || at([2, 2, 3], 0.5), |x| einsum("bij,bjk->bik", &[x, &wave([2, 3, 2], 0.1, x)])),
     of("einsum_diagonal", || at([3, 3], 0.5), |x| einsum("ii->i", &[&x.square()])),
@@ -150,6 +175,20 @@ fn strong(x: &Array) -> Array {
     };
     let elements: Vec<f64> = (0..m * n).map(large).collect();
     x + Array::from(elements).reshape([m, n]).convert(x.dtype())
+}
+
+/// The two halves along the first axis as one complex array.
+fn cplx(x: &Array) -> Array {
+    complex(x.slice(s![0]), x.slice(s![1]))
+}
+
+fn parts(z: &Array) -> Array {
+    stack(&[z.re(), z.im()], 0)
+}
+
+/// A positive definite complex matrix.
+fn hpd(a: &Array) -> Array {
+    a.dot(&a.conj().t()) + 2.0 * eye(a.shape().size(0), a)
 }
 
 fn triangular(x: &Array, triangle: Triangle) -> Array {

@@ -3,6 +3,7 @@
 //! A composition is a function of one array. It stands here and in a script, which stores what JAX makes of it.
 
 mod calculus;
+mod complex;
 mod densities;
 mod derivatives_page;
 mod draws;
@@ -26,7 +27,7 @@ use tracewell::prelude::*;
 const FILES: [(&str, usize); 4] = [
     (include_str!("values.txt"), 339),
     (include_str!("indexing.txt"), 168),
-    (include_str!("linalg.txt"), 242),
+    (include_str!("linalg.txt"), 292),
     (include_str!("windows.txt"), 185),
 ];
 

@@ -23,6 +23,20 @@ pub(crate) fn scalar_text(literal: Literal, precision: Option<usize>) -> String 
     format!("{whole}{point}{fraction}{}", exponent_text(exponent, 2))
 }
 
+/// A complex number on its own: whole parts without a point, `(1+2j)`, and no real part where it is zero.
+pub(crate) fn complex_text(literal: Literal, precision: Option<usize>) -> String {
+    let part = |part: Literal| {
+        let text = scalar_text(part, precision);
+        text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+    };
+    let (re, im) = (part(literal.re()), part(literal.im()));
+    if re == "0" {
+        return format!("{im}j");
+    }
+    let sign = if im.starts_with('-') { "" } else { "+" };
+    format!("({re}{sign}{im}j)")
+}
+
 /// How the floats of one tensor are printed so that their points lie in one column.
 pub(crate) struct FloatFormat {
     /// Digits of the exponent, where there is one.
@@ -33,19 +47,21 @@ pub(crate) struct FloatFormat {
     left: usize,
     /// Characters after the point.
     right: usize,
+    /// Whether a sign is always shown, as between the parts of a complex number.
+    signed: bool,
     dtype: DType,
 }
 
 impl FloatFormat {
     /// Fits the columns to these values, with at most so many digits after the point.
-    pub(crate) fn new(dtype: DType, values: &[f64], precision: usize) -> FloatFormat {
+    pub(crate) fn new(dtype: DType, values: &[f64], precision: usize, signed: bool) -> FloatFormat {
         let finite: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-        let mut format = FloatFormat { exponent: None, precision, left: 0, right: 0, dtype };
+        let mut format = FloatFormat { exponent: None, precision, left: 0, right: 0, signed, dtype };
         if wants_exponent(dtype, &finite) {
             let (mut digits, mut fraction_len) = (2, 0);
             for &value in &finite {
                 let (whole, fraction, exponent) = scientific(dtype, value, precision);
-                format.left = format.left.max(whole.len());
+                format.left = format.left.max(format.sign(whole).len());
                 fraction_len = fraction_len.max(fraction.len());
                 digits = digits.max(exponent.unsigned_abs().to_string().len());
             }
@@ -55,7 +71,7 @@ impl FloatFormat {
         } else {
             for &value in &finite {
                 let (whole, fraction) = positional(dtype, value, precision);
-                format.left = format.left.max(whole.len());
+                format.left = format.left.max(format.sign(whole).len());
                 format.right = format.right.max(fraction.len());
             }
         }
@@ -65,22 +81,27 @@ impl FloatFormat {
         format
     }
 
+    /// The text with a sign in front, if it is to have one.
+    fn sign(&self, text: String) -> String {
+        if self.signed && !text.starts_with('-') { format!("+{text}") } else { text }
+    }
+
     /// The text of one of the values.
     pub(crate) fn cell(&self, value: f64) -> String {
-        let FloatFormat { exponent, precision, left, right, dtype } = *self;
+        let FloatFormat { exponent, precision, left, right, dtype, .. } = *self;
         if !value.is_finite() {
             let width = left + ".".len() + right;
-            return format!("{:>width$}", non_finite(value));
+            return format!("{:>width$}", self.sign(non_finite(value).to_owned()));
         }
         match exponent {
             None => {
                 let (whole, fraction) = positional(dtype, value, precision);
-                format!("{whole:>left$}.{fraction:<right$}")
+                format!("{:>left$}.{fraction:<right$}", self.sign(whole))
             }
             Some(digits) => {
                 // Beyond the shortest digits NumPy goes on with the exact ones, not with zeros.
                 let (whole, fraction, exponent) = parts(&format!("{value:.precision$e}"));
-                format!("{whole:>left$}.{fraction}{}", exponent_text(exponent, digits))
+                format!("{:>left$}.{fraction}{}", self.sign(whole), exponent_text(exponent, digits))
             }
         }
     }

@@ -3,8 +3,8 @@
 //! Invariant: what is printed is what NumPy 2.4 prints with its default options, except that truth values are
 //! Rust's, `true` and `false`. `{:.3}` asks for at most 3 digits after the point instead of 8.
 
-use crate::digits::{FloatFormat, scalar_text};
-use crate::{DType, Tensor};
+use crate::digits::{FloatFormat, complex_text, scalar_text};
+use crate::{Complex64, DType, Tensor};
 use std::fmt;
 
 /// Digits after the point, at most.
@@ -35,7 +35,11 @@ impl fmt::Debug for Tensor {
 fn render(tensor: &Tensor, indent: usize, precision: Option<usize>) -> String {
     if tensor.rank() == 0 {
         let literal = tensor.literal(0);
-        return if tensor.dtype().is_float() { scalar_text(literal, precision) } else { literal.to_string() };
+        return match tensor.dtype() {
+            dtype if dtype.is_float() => scalar_text(literal, precision),
+            dtype if dtype.is_complex() => complex_text(literal, precision),
+            _ => literal.to_string(),
+        };
     }
     if tensor.is_empty() {
         return "[]".to_owned();
@@ -139,8 +143,22 @@ impl Page<'_> {
 fn cells<'a>(tensor: &'a Tensor, visible: &[usize], precision: usize) -> Box<dyn Fn(usize) -> String + 'a> {
     if tensor.dtype().is_float() {
         let values: Vec<f64> = visible.iter().map(|&index| tensor.literal(index).as_f64()).collect();
-        let format = FloatFormat::new(tensor.dtype(), &values, precision);
+        let format = FloatFormat::new(tensor.dtype(), &values, precision, false);
         return Box::new(move |index| format.cell(tensor.literal(index).as_f64()));
+    }
+    if tensor.dtype().is_complex() {
+        let all: Vec<Complex64> = visible.iter().map(|&index| tensor.literal(index).as_complex()).collect();
+        let part =
+            |values: Vec<f64>, signed| FloatFormat::new(tensor.dtype().real(), &values, precision, signed);
+        let re = part(all.iter().map(|z| z.re).collect(), false);
+        let im = part(all.iter().map(|z| z.im).collect(), true);
+        return Box::new(move |index| {
+            let z = tensor.literal(index).as_complex();
+            // The letter follows the last digit, not the blanks that fill the column.
+            let im = im.cell(z.im);
+            let digits = im.trim_end();
+            format!("{}{digits}j{}", re.cell(z.re), &im[digits.len()..])
+        });
     }
     let width = match tensor.dtype() {
         DType::Bool => "false".len(),
@@ -227,6 +245,34 @@ mod tests {
             [1.12345679 2.5       ]
             [ 262144.12 -262144.38]
             [0.0007 0.7   ]"#]]
+        .assert_eq(&texts(&tensors));
+    }
+
+    #[test]
+    fn complex_numbers() {
+        let c = Complex64::new;
+        let tensors = [
+            values(&[c(1.0, 2.0), c(3.0, -4.0)], [2]),
+            values(&[c(1.5, 0.25), c(-10.0, -0.0), c(0.0, 100.125), c(1e-3, 2.0)], [2, 2]),
+            values(&[c(1e10, 1.0), c(1.0, -1e-7)], [2]),
+            values(&[c(f64::NAN, 1.0), c(1.0, f64::INFINITY), c(f64::NEG_INFINITY, f64::NAN)], [3]),
+            values(&[crate::Complex32::new(0.1, 0.2), crate::Complex32::new(1e6, 0.0)], [2]),
+            values(&[c(1.0, 2.0)], []),
+            values(&[c(0.0, -1.5)], []),
+            values(&[c(1e16, 0.1)], []),
+            values(&[crate::Complex32::new(-0.0, 0.1)], []),
+        ];
+        expect![[r#"
+            [1.+2.j 3.-4.j]
+            [[ 1.5e+00  +0.25j  -1.0e+01  -0.j   ]
+             [ 0.0e+00+100.125j  1.0e-03  +2.j   ]]
+            [1.e+10+1.e+00j 1.e+00-1.e-07j]
+            [ nan+1.j   1.+infj -inf+nanj]
+            [1.e-01+0.2j 1.e+06+0.j ]
+            (1+2j)
+            -1.5j
+            (1e+16+0.1j)
+            (-0+0.1j)"#]]
         .assert_eq(&texts(&tensors));
     }
 

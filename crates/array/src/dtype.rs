@@ -3,6 +3,7 @@
 //! Invariant: a fact about an element type (its Rust type, its name, its kind) is written in the `dtypes!` table
 //! at the end of this file and nowhere else, so that a new type is a new row.
 
+use num_complex::{Complex32, Complex64};
 use std::fmt;
 
 /// What the operations on a dtype look like, apart from its width.
@@ -12,6 +13,7 @@ enum Kind {
     Unsigned,
     Signed,
     Float,
+    Complex,
 }
 
 /// A Rust type that can be an element of a tensor.
@@ -21,18 +23,19 @@ pub trait Element: sealed::Number + Copy + Send + Sync + Default + PartialEq + f
     /// The dtype whose elements are of this type.
     const DTYPE: DType;
 
-    /// The bits of the value, zero-extended: two's complement of its own width for integers, 0 or 1 for `bool`.
-    fn to_bits(self) -> u64;
+    /// The bits of the value, zero-extended: two's complement of its own width for integers, 0 or 1 for `bool`,
+    /// the imaginary part above the real one for complex numbers.
+    fn to_bits(self) -> u128;
 
     /// The value with these bits. Bits beyond the width are ignored; any set bit makes a `bool` true.
-    fn from_bits(bits: u64) -> Self;
+    fn from_bits(bits: u128) -> Self;
 }
 
 pub(crate) mod sealed {
     /// Conversions that [`Literal`](crate::Literal) is made of; also what keeps [`Element`](super::Element) closed.
     pub trait Number: Sized {
         /// The bits of the one NaN that prints as `nan`, where there is one.
-        const QUIET_NAN: Option<u64>;
+        const QUIET_NAN: Option<u128>;
         /// Rounds to a float, truncates and saturates to an integer (NaN is 0), `!= 0` for `bool`.
         fn from_f64(value: f64) -> Self;
         /// Rounds to a float, wraps to an integer, `!= 0` for `bool`. Wide enough for every integer dtype.
@@ -50,7 +53,7 @@ pub(crate) mod sealed {
 macro_rules! element {
     (Bool $rust:ident $dtype:ident) => {
         impl sealed::Number for $rust {
-            const QUIET_NAN: Option<u64> = None;
+            const QUIET_NAN: Option<u128> = None;
             fn from_f64(value: f64) -> Self {
                 value != 0.0
             }
@@ -69,10 +72,10 @@ macro_rules! element {
         }
         impl Element for $rust {
             const DTYPE: DType = DType::$dtype;
-            fn to_bits(self) -> u64 {
-                u64::from(self)
+            fn to_bits(self) -> u128 {
+                u128::from(self)
             }
-            fn from_bits(bits: u64) -> Self {
+            fn from_bits(bits: u128) -> Self {
                 bits != 0
             }
         }
@@ -80,8 +83,8 @@ macro_rules! element {
     (Float $rust:ident $dtype:ident) => {
         impl sealed::Number for $rust {
             // The quiet bit and the whole exponent, sign and payload clear.
-            const QUIET_NAN: Option<u64> =
-                Some(<$rust>::INFINITY.to_bits() as u64 | 1 << (<$rust>::MANTISSA_DIGITS - 2));
+            const QUIET_NAN: Option<u128> =
+                Some(<$rust>::INFINITY.to_bits() as u128 | 1 << (<$rust>::MANTISSA_DIGITS - 2));
             fn from_f64(value: f64) -> Self {
                 value as $rust
             }
@@ -105,11 +108,40 @@ macro_rules! element {
         }
         impl Element for $rust {
             const DTYPE: DType = DType::$dtype;
-            fn to_bits(self) -> u64 {
-                <$rust>::to_bits(self) as u64
+            fn to_bits(self) -> u128 {
+                <$rust>::to_bits(self) as u128
             }
-            fn from_bits(bits: u64) -> Self {
+            fn from_bits(bits: u128) -> Self {
                 <$rust>::from_bits(bits as _)
+            }
+        }
+    };
+    (Complex $rust:ident $dtype:ident) => {
+        impl sealed::Number for $rust {
+            const QUIET_NAN: Option<u128> = None;
+            fn from_f64(value: f64) -> Self {
+                $rust::new(sealed::Number::from_f64(value), 0.0)
+            }
+            fn from_i128(value: i128) -> Self {
+                $rust::new(sealed::Number::from_i128(value), 0.0)
+            }
+            fn to_f64(self) -> f64 {
+                self.re.to_f64()
+            }
+            fn to_i128(self) -> i128 {
+                self.re.to_i128()
+            }
+            fn read(_: &str) -> Option<Self> {
+                unreachable!("a complex literal is read as two floats")
+            }
+        }
+        impl Element for $rust {
+            const DTYPE: DType = DType::$dtype;
+            fn to_bits(self) -> u128 {
+                Element::to_bits(self.re) | Element::to_bits(self.im) << (4 * size_of::<$rust>())
+            }
+            fn from_bits(bits: u128) -> Self {
+                $rust::new(Element::from_bits(bits), Element::from_bits(bits >> (4 * size_of::<$rust>())))
             }
         }
     };
@@ -121,7 +153,7 @@ macro_rules! element {
     };
     (Integer $rust:ident $dtype:ident) => {
         impl sealed::Number for $rust {
-            const QUIET_NAN: Option<u64> = None;
+            const QUIET_NAN: Option<u128> = None;
             fn from_f64(value: f64) -> Self {
                 value as $rust
             }
@@ -140,13 +172,13 @@ macro_rules! element {
         }
         impl Element for $rust {
             const DTYPE: DType = DType::$dtype;
-            fn to_bits(self) -> u64 {
+            fn to_bits(self) -> u128 {
                 // Through the native bytes, so that a negative number is not sign-extended.
-                let mut bytes = [0; 8];
+                let mut bytes = [0; 16];
                 bytes[..size_of::<$rust>()].copy_from_slice(&self.to_le_bytes());
-                u64::from_le_bytes(bytes)
+                u128::from_le_bytes(bytes)
             }
-            fn from_bits(bits: u64) -> Self {
+            fn from_bits(bits: u128) -> Self {
                 bits as $rust
             }
         }
@@ -202,7 +234,7 @@ macro_rules! dtypes {
                 match $d dtype {
                     $($crate::DType::$variant => {
                         #[allow(dead_code, reason = "an expression may ignore the type")]
-                        type $d T = $rust;
+                        type $d T = $crate::elements::$rust;
                         $d body
                     })*
                 }
@@ -226,17 +258,59 @@ dtypes! { $
     F32 f32 "f32" Float;
     /// A 64-bit float.
     F64 f64 "f64" Float;
+    /// A complex number of two 32-bit floats, the real part first.
+    C64 Complex32 "c64" Complex;
+    /// A complex number of two 64-bit floats, the real part first.
+    C128 Complex64 "c128" Complex;
+}
+
+/// The Rust type of each dtype, under the name that the table gives it.
+#[doc(hidden)]
+pub mod elements {
+    pub use num_complex::{Complex32, Complex64};
+    pub use std::primitive::{bool, f32, f64, i32, i64, u8, u32};
 }
 
 impl DType {
+    /// Every dtype but the complex ones, which are last in the table: what a program computes with.
+    pub const REAL: &[DType] = DType::ALL.split_at(DType::C64 as usize).0;
+
     /// The dtype with this name, if there is one.
     pub fn parse(name: &str) -> Option<DType> {
         DType::ALL.iter().copied().find(|dtype| dtype.name() == name)
     }
 
-    /// Whether elements are floating point numbers.
+    /// Whether elements are real floating point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self.kind(), Kind::Float)
+    }
+
+    /// Whether elements are complex numbers.
+    pub const fn is_complex(self) -> bool {
+        matches!(self.kind(), Kind::Complex)
+    }
+
+    /// Whether elements are real or complex floating point numbers: what has derivatives.
+    pub const fn is_inexact(self) -> bool {
+        matches!(self.kind(), Kind::Float | Kind::Complex)
+    }
+
+    /// The dtype of a real or imaginary part; any other dtype is its own.
+    pub const fn real(self) -> DType {
+        match self {
+            DType::C64 => DType::F32,
+            DType::C128 => DType::F64,
+            other => other,
+        }
+    }
+
+    /// The complex dtype with parts of this float dtype; a complex one is its own.
+    pub const fn complex(self) -> Option<DType> {
+        match self {
+            DType::F32 | DType::C64 => Some(DType::C64),
+            DType::F64 | DType::C128 => Some(DType::C128),
+            _ => None,
+        }
     }
 
     /// Whether elements are integers. A `bool` is not one.
@@ -246,7 +320,7 @@ impl DType {
 
     /// Whether elements can be negative.
     pub const fn is_signed(self) -> bool {
-        matches!(self.kind(), Kind::Signed | Kind::Float)
+        matches!(self.kind(), Kind::Signed | Kind::Float | Kind::Complex)
     }
 
     /// Whether elements are truth values.
@@ -275,6 +349,7 @@ mod tests {
                 (dtype.is_bool(), "bool"),
                 (dtype.is_integer(), "integer"),
                 (dtype.is_float(), "float"),
+                (dtype.is_complex(), "complex"),
                 (dtype.is_signed(), "signed"),
             ];
             let flags: Vec<_> = flags.iter().filter(|(yes, _)| *yes).map(|(_, name)| *name).collect();
@@ -290,6 +365,8 @@ mod tests {
              i64 size 8 align 8 integer signed
              f32 size 4 align 4 float signed
              f64 size 8 align 8 float signed
+             c64 size 8 align 4 complex signed
+            c128 size 16 align 8 complex signed
         "#]]
         .assert_eq(&text);
     }
@@ -309,7 +386,9 @@ mod tests {
     #[test]
     fn bits_are_zero_extended() {
         assert_eq!(Element::to_bits(-1i32), 0xffff_ffff);
-        assert_eq!(Element::to_bits(-1i64), u64::MAX);
+        assert_eq!(Element::to_bits(-1i64), u128::from(u64::MAX));
+        assert_eq!(Element::to_bits(Complex32::new(1.0, -0.0)), 0x8000_0000_3f80_0000);
+        assert_eq!(Element::to_bits(Complex64::new(0.0, 1.0)), 0x3ff0_0000_0000_0000 << 64);
         assert_eq!(Element::to_bits(255u8), 0xff);
         assert_eq!(Element::to_bits(-0.0f32), 0x8000_0000);
         assert_eq!(Element::to_bits(true), 1);

@@ -22,10 +22,11 @@ pub mod stats;
 mod tensor;
 
 pub use cast::{cast_slice, cast_slice_mut};
-pub use dtype::{DType, Element};
+pub use dtype::{DType, Element, elements};
 pub use error::{DTypeError, ItemError, ShapeError};
 pub use literal::Literal;
 pub use npy::NpyError;
+pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use shape::{Dim, Shape};
 pub use tensor::Tensor;

@@ -5,13 +5,14 @@
 
 use crate::DType;
 use crate::dtype::{Element, sealed::Number as _};
+use num_complex::Complex64;
 use std::fmt;
 
 /// One element of known value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Literal {
     dtype: DType,
-    bits: u64,
+    bits: u128,
 }
 
 impl Literal {
@@ -31,8 +32,44 @@ impl Literal {
     }
 
     /// The literal with these bits; those beyond the width are ignored, any set bit makes a `bool` true.
-    pub fn from_bits(dtype: DType, bits: u64) -> Literal {
+    pub fn from_bits(dtype: DType, bits: u128) -> Literal {
         with_element!(dtype, T => Literal::new(<T as Element>::from_bits(bits)))
+    }
+
+    /// The complex number with these parts, each rounded once.
+    ///
+    /// # Panics
+    ///
+    /// If the dtype is not complex.
+    pub fn from_complex(dtype: DType, value: Complex64) -> Literal {
+        let part = |x| Literal::from_f64(dtype.real(), x);
+        Literal::of_parts(part(value.re), part(value.im))
+    }
+
+    /// The complex number with these parts, bit for bit.
+    ///
+    /// # Panics
+    ///
+    /// If they are not floats of one dtype.
+    pub fn of_parts(re: Literal, im: Literal) -> Literal {
+        assert!(re.dtype == im.dtype && re.dtype.is_float(), "{re:?} and {im:?} are no parts");
+        let dtype = re.dtype.complex().expect("floats have complex numbers");
+        Literal { dtype, bits: re.bits | im.bits << (8 * re.dtype.size()) }
+    }
+
+    /// The real part of a complex number; any other literal is its own.
+    pub fn re(self) -> Literal {
+        Literal::from_bits(self.dtype.real(), self.bits)
+    }
+
+    /// The imaginary part of a complex number; zero of any other.
+    pub fn im(self) -> Literal {
+        let dtype = self.dtype.real();
+        if self.dtype.is_complex() {
+            Literal::from_bits(dtype, self.bits >> (8 * dtype.size()))
+        } else {
+            Literal::zero(dtype)
+        }
     }
 
     /// Zero, or false.
@@ -50,8 +87,8 @@ impl Literal {
         self.dtype
     }
 
-    /// The bits, zero-extended.
-    pub fn bits(self) -> u64 {
+    /// The bits, zero-extended; an imaginary part lies above the real one.
+    pub fn bits(self) -> u128 {
         self.bits
     }
 
@@ -60,7 +97,12 @@ impl Literal {
         (T::DTYPE == self.dtype).then(|| T::from_bits(self.bits))
     }
 
-    /// The nearest `f64`.
+    /// Both parts as the nearest `f64`.
+    pub fn as_complex(self) -> Complex64 {
+        Complex64::new(self.as_f64(), self.im().as_f64())
+    }
+
+    /// The nearest `f64`; of a complex number, its real part.
     pub fn as_f64(self) -> f64 {
         with_element!(self.dtype, T => <T as Element>::from_bits(self.bits).to_f64())
     }
@@ -76,10 +118,19 @@ impl Literal {
     }
 
     /// Converts to another dtype: float to integer truncates and saturates (NaN becomes 0), integer to integer
-    /// wraps, to `bool` is `!= 0`, to float rounds once to nearest, ties to even. Its own dtype keeps every bit.
+    /// wraps, to `bool` is `!= 0`, to float rounds once to nearest, ties to even. A real number has no imaginary part,
+    /// and a complex one loses it on the way to a real one. Its own dtype keeps every bit.
     pub fn convert(self, dtype: DType) -> Literal {
         if dtype == self.dtype {
             self
+        } else if self.dtype.is_complex() {
+            match (dtype.is_complex(), dtype.is_bool()) {
+                (true, _) => {
+                    Literal::of_parts(self.re().convert(dtype.real()), self.im().convert(dtype.real()))
+                }
+                (_, true) => Literal::new(self.as_complex() != Complex64::ZERO),
+                _ => self.re().convert(dtype),
+            }
         } else if self.dtype.is_float() {
             Literal::from_f64(dtype, self.as_f64())
         } else {
@@ -91,16 +142,31 @@ impl Literal {
     ///
     /// Other decimal spellings of a number are accepted too, text that would round to infinity is not.
     pub fn parse(dtype: DType, text: &str) -> Option<Literal> {
+        if dtype.is_complex() {
+            return parse_complex(dtype.real(), text);
+        }
         if dtype.is_float() && text == "nan" {
             return quiet_nan(dtype);
         }
         if let Some(hex) = text.strip_prefix("nan:0x") {
-            let bits = u64::from_str_radix(hex, 16).ok()?;
+            let bits = u128::from_str_radix(hex, 16).ok()?;
             let literal = Literal::from_bits(dtype, bits);
             return (literal.bits == bits && literal.as_f64().is_nan()).then_some(literal);
         }
         with_element!(dtype, T => T::read(text).map(Literal::new))
     }
+}
+
+/// Reads `re+imi` or `re-imi`. A sign may also belong to an exponent: the one that divides two numbers is taken.
+fn parse_complex(part: DType, text: &str) -> Option<Literal> {
+    let parts = text.strip_suffix('i')?;
+    parts.char_indices().filter(|&(at, sign)| at > 0 && matches!(sign, '+' | '-')).find_map(|(at, sign)| {
+        let (re, im) = parts.split_at(at);
+        let im = if sign == '+' { &im[1..] } else { im };
+        // A sign of its own after the dividing plus would be another spelling.
+        let im = Literal::parse(part, im).filter(|_| sign == '-' || !im.starts_with(['+', '-']))?;
+        Some(Literal::of_parts(Literal::parse(part, re)?, im))
+    })
 }
 
 fn quiet_nan(dtype: DType) -> Option<Literal> {
@@ -110,7 +176,11 @@ fn quiet_nan(dtype: DType) -> Option<Literal> {
 impl fmt::Display for Literal {
     /// The shortest decimal text that reads back as the same bits; a NaN other than the usual one shows its bits.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = if Some(*self) == quiet_nan(self.dtype) {
+        let text = if self.dtype.is_complex() {
+            let im = self.im().to_string();
+            let sign = if im.starts_with('-') { "" } else { "+" };
+            format!("{}{sign}{im}i", self.re())
+        } else if Some(*self) == quiet_nan(self.dtype) {
             "nan".to_owned()
         } else if self.as_f64().is_nan() {
             format!("nan:{:#x}", self.bits)
@@ -126,7 +196,7 @@ impl fmt::Debug for Literal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.dtype {
             DType::Bool => write!(f, "{self}"),
-            dtype if self.as_f64().is_finite() => write!(f, "{self}{dtype}"),
+            dtype if self.as_f64().is_finite() && !dtype.is_complex() => write!(f, "{self}{dtype}"),
             // Without the bar the suffix would read as more letters or more hexadecimal digits.
             dtype => write!(f, "{self}_{dtype}"),
         }
@@ -265,7 +335,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_reads_back(dtype in dtypes(), bits in any::<u64>()) {
+        fn text_reads_back(dtype in dtypes(), bits in any::<u128>()) {
             let literal = Literal::from_bits(dtype, bits);
             prop_assert_eq!(Literal::parse(dtype, &literal.to_string()), Some(literal));
         }

@@ -6,19 +6,21 @@ use crate::DType;
 
 /// The dtype, and whether it is weak, that two operands are converted to.
 ///
-/// A *weak* operand is a Rust scalar such as the `2` in `2 * x`: it has a category (bool, integer, float) but
-/// leaves the width to its partner. `i*` is a weak integer of any width, `f*` a weak float; a star in the table
-/// says that the result is weak again.
+/// A *weak* operand is a Rust scalar such as the `2` in `2 * x`: it has a category (bool, integer, float,
+/// complex) but leaves the width to its partner. `i*` is a weak integer of any width, `f*` a weak float, `c*` a weak
+/// complex number; a star in the table says that the result is weak again.
 ///
 /// ```text
-///       bool u8   u32  i32  i64  f32  f64  i*   f*
-/// bool  bool u8   u32  i32  i64  f32  f64  i32* f32*
-/// u8    u8   u8   u32  i32  i64  f32  f64  u8   f32*
-/// u32   u32  u32  u32  i64  i64  f32  f64  u32  f32*
-/// i32   i32  i32  i64  i32  i64  f32  f64  i32  f32*
-/// i64   i64  i64  i64  i64  i64  f32  f64  i64  f64*
-/// f32   f32  f32  f32  f32  f32  f32  f64  f32  f32
-/// f64   f64  f64  f64  f64  f64  f64  f64  f64  f64
+///       bool  u8    u32   i32   i64   f32   f64   c64   c128  i*    f*    c*
+/// bool  bool  u8    u32   i32   i64   f32   f64   c64   c128  i32*  f32*  c64*
+/// u8    u8    u8    u32   i32   i64   f32   f64   c64   c128  u8    f32*  c64*
+/// u32   u32   u32   u32   i64   i64   f32   f64   c64   c128  u32   f32*  c64*
+/// i32   i32   i32   i64   i32   i64   f32   f64   c64   c128  i32   f32*  c64*
+/// i64   i64   i64   i64   i64   i64   f32   f64   c64   c128  i64   f64*  c128*
+/// f32   f32   f32   f32   f32   f32   f32   f64   c64   c128  f32   f32   c64
+/// f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  f64   f64   c128
+/// c64   c64   c64   c64   c64   c64   c64   c128  c64   c128  c64   c64   c64
+/// c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
 /// ```
 ///
 /// Two weak operands meet as if they were strong, and the result is weak.
@@ -36,25 +38,27 @@ fn yield_to(strong: DType, weak: DType) -> (DType, bool) {
         (strong, false)
     } else if weak.is_integer() {
         (DType::I32, true)
-    } else if strong == DType::I64 {
-        (DType::F64, true)
     } else {
-        (DType::F32, true)
+        // A strong float keeps its width; what is exact has none to keep.
+        let float = if strong == DType::I64 || strong == DType::F64 { DType::F64 } else { DType::F32 };
+        let dtype = if weak.is_complex() { float.complex() } else { Some(float) };
+        (dtype.expect("floats have complex numbers"), !strong.is_float())
     }
 }
 
 /// The least dtype above both in the lattice.
 fn join(a: DType, b: DType) -> DType {
-    // The larger in the order of the table is above the smaller, but for one pair:
-    // neither `u32` nor `i32` holds the other.
+    // The larger in the order of the table is above the smaller, but for two pairs:
+    // neither `u32` nor `i32` holds the other, and neither does `f64` or `c64`.
     match (a.min(b), a.max(b)) {
         (DType::U32, DType::I32) => DType::I64,
+        (DType::F64, DType::C64) => DType::C128,
         (_, above) => above,
     }
 }
 
 fn category(dtype: DType) -> u8 {
-    u8::from(!dtype.is_bool()) + u8::from(dtype.is_float())
+    u8::from(!dtype.is_bool()) + u8::from(dtype.is_inexact()) + u8::from(dtype.is_complex())
 }
 
 #[cfg(test)]
@@ -78,21 +82,25 @@ mod tests {
             text += &row(name(a), operands.iter().map(|&b| name(promote(a.0, a.1, b.0, b.1))).collect());
         }
         expect![[r#"
-            -     bool  u8    u32   i32   i64   f32   f64   bool* u8*   u32*  i32*  i64*  f32*  f64*
-            bool  bool  u8    u32   i32   i64   f32   f64   bool  i32*  i32*  i32*  i32*  f32*  f32*
-            u8    u8    u8    u32   i32   i64   f32   f64   u8    u8    u8    u8    u8    f32*  f32*
-            u32   u32   u32   u32   i64   i64   f32   f64   u32   u32   u32   u32   u32   f32*  f32*
-            i32   i32   i32   i64   i32   i64   f32   f64   i32   i32   i32   i32   i32   f32*  f32*
-            i64   i64   i64   i64   i64   i64   f32   f64   i64   i64   i64   i64   i64   f64*  f64*
-            f32   f32   f32   f32   f32   f32   f32   f64   f32   f32   f32   f32   f32   f32   f32
-            f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64   f64
-            bool* bool  u8    u32   i32   i64   f32   f64   bool* u8*   u32*  i32*  i64*  f32*  f64*
-            u8*   i32*  u8    u32   i32   i64   f32   f64   u8*   u8*   u32*  i32*  i64*  f32*  f64*
-            u32*  i32*  u8    u32   i32   i64   f32   f64   u32*  u32*  u32*  i64*  i64*  f32*  f64*
-            i32*  i32*  u8    u32   i32   i64   f32   f64   i32*  i32*  i64*  i32*  i64*  f32*  f64*
-            i64*  i32*  u8    u32   i32   i64   f32   f64   i64*  i64*  i64*  i64*  i64*  f32*  f64*
-            f32*  f32*  f32*  f32*  f32*  f64*  f32   f64   f32*  f32*  f32*  f32*  f32*  f32*  f64*
-            f64*  f32*  f32*  f32*  f32*  f64*  f32   f64   f64*  f64*  f64*  f64*  f64*  f64*  f64*
+            -     bool  u8    u32   i32   i64   f32   f64   c64   c128  bool* u8*   u32*  i32*  i64*  f32*  f64*  c64*  c128*
+            bool  bool  u8    u32   i32   i64   f32   f64   c64   c128  bool  i32*  i32*  i32*  i32*  f32*  f32*  c64*  c64*
+            u8    u8    u8    u32   i32   i64   f32   f64   c64   c128  u8    u8    u8    u8    u8    f32*  f32*  c64*  c64*
+            u32   u32   u32   u32   i64   i64   f32   f64   c64   c128  u32   u32   u32   u32   u32   f32*  f32*  c64*  c64*
+            i32   i32   i32   i64   i32   i64   f32   f64   c64   c128  i32   i32   i32   i32   i32   f32*  f32*  c64*  c64*
+            i64   i64   i64   i64   i64   i64   f32   f64   c64   c128  i64   i64   i64   i64   i64   f64*  f64*  c128* c128*
+            f32   f32   f32   f32   f32   f32   f32   f64   c64   c128  f32   f32   f32   f32   f32   f32   f32   c64   c64
+            f64   f64   f64   f64   f64   f64   f64   f64   c128  c128  f64   f64   f64   f64   f64   f64   f64   c128  c128
+            c64   c64   c64   c64   c64   c64   c64   c128  c64   c128  c64   c64   c64   c64   c64   c64   c64   c64   c64
+            c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128  c128
+            bool* bool  u8    u32   i32   i64   f32   f64   c64   c128  bool* u8*   u32*  i32*  i64*  f32*  f64*  c64*  c128*
+            u8*   i32*  u8    u32   i32   i64   f32   f64   c64   c128  u8*   u8*   u32*  i32*  i64*  f32*  f64*  c64*  c128*
+            u32*  i32*  u8    u32   i32   i64   f32   f64   c64   c128  u32*  u32*  u32*  i64*  i64*  f32*  f64*  c64*  c128*
+            i32*  i32*  u8    u32   i32   i64   f32   f64   c64   c128  i32*  i32*  i64*  i32*  i64*  f32*  f64*  c64*  c128*
+            i64*  i32*  u8    u32   i32   i64   f32   f64   c64   c128  i64*  i64*  i64*  i64*  i64*  f32*  f64*  c64*  c128*
+            f32*  f32*  f32*  f32*  f32*  f64*  f32   f64   c64   c128  f32*  f32*  f32*  f32*  f32*  f32*  f64*  c64*  c128*
+            f64*  f32*  f32*  f32*  f32*  f64*  f32   f64   c64   c128  f64*  f64*  f64*  f64*  f64*  f64*  f64*  c128* c128*
+            c64*  c64*  c64*  c64*  c64*  c128* c64   c128  c64   c128  c64*  c64*  c64*  c64*  c64*  c64*  c128* c64*  c128*
+            c128* c64*  c64*  c64*  c64*  c128* c64   c128  c64   c128  c128* c128* c128* c128* c128* c128* c128* c128* c128*
         "#]]
         .assert_eq(&text);
     }
@@ -123,6 +131,7 @@ mod tests {
         let operand = |name: &str| match name {
             "i*" => (DType::I64, true),
             "f*" => (DType::F64, true),
+            "c*" => (DType::C128, true),
             _ => (DType::parse(name.trim_end_matches('*')).expect("a dtype"), name.ends_with('*')),
         };
         assert_eq!(table.len(), DType::ALL.len() + 1);

@@ -90,13 +90,13 @@ impl Shape {
     }
 
     /// The limit of [`Shape::checked_len`], for whoever tells a user.
-    pub const LIMIT: &str = "an array has less than 2^60 elements: look for a size that grew by mistake";
+    pub const LIMIT: &str = "an array has less than 2^59 elements: look for a size that grew by mistake";
 
     /// The number of elements, if so many of the widest dtype can be addressed.
     ///
     /// Empty axes count as 1 in the check, as in NumPy: the strides of an accepted shape do not overflow either.
     pub fn checked_len(&self) -> Option<usize> {
-        let spread = self.iter().try_fold(8usize, |bytes, size| bytes.checked_mul(size.max(1)))?;
+        let spread = self.iter().try_fold(16usize, |bytes, size| bytes.checked_mul(size.max(1)))?;
         isize::try_from(spread).is_ok().then(|| self.len())
     }
 
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn too_large() {
-        let limit = isize::MAX as usize / 8;
+        let limit = isize::MAX as usize / 16;
         assert_eq!(Shape::from([limit]).checked_len(), Some(limit));
         for sizes in [vec![limit + 1], vec![usize::MAX, 2], vec![1 << 40, 1 << 40], vec![0, 1 << 40, 1 << 40]]
         {

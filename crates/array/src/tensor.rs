@@ -235,6 +235,30 @@ impl Tensor {
         Ok(self.view(0, fitting(self.len(), shape.into())?))
     }
 
+    /// A complex tensor as its real and imaginary parts side by side on a new last axis of size 2, in the same memory.
+    /// Any other is itself.
+    pub fn as_parts(&self) -> Tensor {
+        if !self.dtype.is_complex() {
+            return self.clone();
+        }
+        let shape = self.shape.insert(self.rank(), 2);
+        Tensor { dtype: self.dtype.real(), shape, ..self.clone() }
+    }
+
+    /// The complex tensor whose real and imaginary parts lie side by side on the last axis, in the same memory.
+    ///
+    /// # Panics
+    ///
+    /// If these are no floats, or there is no last axis of size 2.
+    pub fn from_parts(parts: Tensor) -> Tensor {
+        let dtype = parts.dtype.complex().filter(|_| parts.dtype.is_float());
+        let axis = parts.rank().checked_sub(1).filter(|&axis| parts.shape.size(axis) == 2);
+        let (Some(dtype), Some(axis)) = (dtype, axis) else {
+            panic!("{}{} are no parts of complex numbers", parts.dtype, parts.shape)
+        };
+        Tensor { dtype, shape: parts.shape.remove(axis), ..parts }
+    }
+
     /// `len` rows from row `start`, in the same memory. A row is what has one index on the leading axis.
     pub fn slice_leading(&self, start: usize, len: usize) -> Result<Tensor, ShapeError> {
         let rows = self.shape.dims().first().map(|dim| dim.size());
@@ -435,7 +459,7 @@ mod tests {
 
     #[test]
     fn equality_is_by_bits() {
-        let tensor = |bits: u64| Tensor::full(Literal::from_bits(DType::F32, bits), [1]);
+        let tensor = |bits: u128| Tensor::full(Literal::from_bits(DType::F32, bits), [1]);
         assert_eq!(tensor(0x7fc0_0000), tensor(0x7fc0_0000));
         assert_ne!(tensor(0x7fc0_0000), tensor(0x7fc0_0001));
         assert_ne!(tensor(0), tensor(0x8000_0000));

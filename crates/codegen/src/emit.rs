@@ -31,6 +31,7 @@ pub(crate) fn scalar_type(dtype: DType) -> Type {
         DType::I64 => types::I64,
         DType::F32 => types::F32,
         DType::F64 => types::F64,
+        DType::C64 | DType::C128 => unreachable!("the verifier refuses complex numbers"),
     }
 }
 
@@ -62,7 +63,7 @@ impl<'f> Emit<'f> {
 
     /// A literal as a scalar.
     pub(crate) fn literal(&mut self, literal: Literal) -> Value {
-        let bits = literal.bits();
+        let bits = literal.bits() as u64;
         match literal.dtype() {
             DType::F32 => self.ins().f32const(f32::from_bits(bits as u32)),
             DType::F64 => self.ins().f64const(f64::from_bits(bits)),

@@ -30,6 +30,7 @@ pub(crate) fn vector_type(dtype: DType) -> Type {
         DType::F32 => types::F32X4,
         DType::I64 => types::I64X2,
         DType::F64 => types::F64X2,
+        DType::C64 | DType::C128 => unreachable!("the verifier refuses complex numbers"),
     }
 }
 

@@ -107,7 +107,7 @@ impl Emit<'_> {
             return other;
         }
         // The same NaN as in vectors, where setting all bits is cheapest.
-        let ones = self.literal(Literal::from_bits(dtype, u64::MAX));
+        let ones = self.literal(Literal::from_bits(dtype, u128::MAX));
         let nan = self.is_nan(a);
         self.ins().select(nan, ones, other)
     }

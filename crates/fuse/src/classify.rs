@@ -12,13 +12,13 @@ use smallvec::SmallVec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::{
     ArrayType, Atom, AxisView, Control, Equation, Graph, GraphBuilder, KernelFn, Lookup, LookupStart,
-    Lowering, MapFn, Piece, Prim, RuleError, View,
+    Lowering, MapFn, Piece, Prim, RuleError, View, has_complex, take_apart,
 };
 use tracewell_kernel::{BufferId, Combine, Comparison, Kernel, KernelBuilder, LibraryCall, Op, Size, Value};
 
 use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
-use crate::fits::misfit;
+use crate::fits::{in_program, misfit};
 use crate::link::{Given, Linked, SMALL, link};
 
 /// How often a primitive may expand into graphs of primitives that expand again.
@@ -152,8 +152,13 @@ impl Node {
 
 /// Lowers every equation of a graph and sorts them by how they are computed.
 pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
-    let expanded;
+    let (apart, expanded, stored);
+    let complex = has_complex(graph);
     let (mut graph, mut depth) = (graph, 0);
+    if complex {
+        apart = take_apart(graph);
+        graph = &apart;
+    }
     let mut lowerings = lower_all(graph)?;
     if lowerings.iter().any(is_graph) {
         let mut current = expand(graph, &lowerings);
@@ -170,6 +175,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
         }
         expanded = current;
         graph = &expanded;
+    }
+    if complex {
+        // From here on arrays are what they are in memory.
+        stored = Graph { types: graph.types.iter().map(in_program).collect(), ..graph.clone() };
+        graph = &stored;
     }
     let mut builder = Builder {
         flow: Flow { nodes: Vec::new(), calls: Vec::new(), inputs: Vec::new(), outputs: Vec::new() },
@@ -208,7 +218,8 @@ fn lower_all(graph: &Graph) -> Result<Vec<Lowering>, FuseError> {
         let outputs: Vec<_> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
         let lowering =
             equation.prim.rules().lower(&inputs, &outputs).map_err(|error| failed(equation, error))?;
-        match misfit(&lowering, &inputs, &outputs) {
+        let stored = |types: &[ArrayType]| types.iter().map(in_program).collect::<Vec<_>>();
+        match misfit(&lowering, &stored(&inputs), &stored(&outputs)) {
             None => Ok(lowering),
             Some(why) => {
                 let primitive = equation.prim.name().to_string();
@@ -366,7 +377,7 @@ impl Builder<'_> {
                     node(self, Def::Reduce { combine, axes, from, of: operands[0] })
                 }
             }
-            Lowering::Constant(tensor) => node(self, Def::Constant(tensor)),
+            Lowering::Constant(tensor) => node(self, Def::Constant(tensor.as_parts())),
             Lowering::Count { axis } if ty.shape.size(axis) == 1 => Operand::Literal(Literal::zero(ty.dtype)),
             Lowering::Count { axis } => node(self, Def::Count { axis }),
             Lowering::Lookup(lookup) => self.lookup(equation, lookup, &operands, ty),
@@ -379,7 +390,8 @@ impl Builder<'_> {
                 let parts = parts.collect();
                 node(self, Def::Pieces(parts))
             }
-            Lowering::Library(_)
+            Lowering::Parts
+            | Lowering::Library(_)
             | Lowering::Graph(_)
             | Lowering::Late(_)
             | Lowering::Kernel(_)

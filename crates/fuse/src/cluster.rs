@@ -126,15 +126,18 @@ impl Cluster {
         }
     }
 
-    /// The loops over a part of an array, whose elements are stored at these strides in the whole.
-    pub(crate) fn of_part(whole: Id, part: &Part) -> Cluster {
-        let mut cluster = Cluster::new(&part.shape);
-        let mut at = Affine::constant(part.start);
-        let walked = part.shape.iter().zip(&part.strides).filter(|(size, _)| *size != 1);
-        for (&id, (_, &stride)) in cluster.loops.each.iter().zip(walked) {
-            at.set(id, stride);
+    /// The loops over parts of an array that are alike but for where they start; their elements are stored at these
+    /// strides in the whole.
+    pub(crate) fn of_parts(whole: Id, parts: &[&Part]) -> Cluster {
+        let mut cluster = Cluster::new(&parts[0].shape);
+        for part in parts {
+            let mut at = Affine::constant(part.start);
+            let walked = part.shape.iter().zip(&part.strides).filter(|(size, _)| *size != 1);
+            for (&id, (_, &stride)) in cluster.loops.each.iter().zip(walked) {
+                at.set(id, stride);
+            }
+            cluster.roots.push(Root { to: whole, of: part.of, at });
         }
-        cluster.roots.push(Root { to: whole, of: part.of, at });
         cluster
     }
 

@@ -177,8 +177,12 @@ impl Writer {
                 writer.param(b, *of, flow.nodes[*of].dtype, false);
             }
         }
+        let stored = writer.arrays.len();
         for store in &nest.stores {
-            writer.param(b, store.to, store.dtype, true);
+            // Parts of one array are stored in one buffer.
+            if !writer.arrays[stored..].contains(&store.to) {
+                writer.param(b, store.to, store.dtype, true);
+            }
         }
         writer
     }

@@ -3,8 +3,15 @@
 
 use tracewell_array::Shape;
 use tracewell_graph::{ArrayType, AxisView, LookupStart, Lowering, Piece};
+use tracewell_kernel::in_memory;
 
-/// What does not fit, in words.
+/// What an array is in a program: a complex one is its parts, side by side on a last axis.
+pub(crate) fn in_program(ty: &ArrayType) -> ArrayType {
+    let (dtype, shape) = in_memory(ty.dtype, &ty.shape);
+    ArrayType { dtype, shape, weak: ty.weak }
+}
+
+/// What does not fit, in words. Types are those of the program.
 pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[ArrayType]) -> Option<String> {
     let given: Vec<ArrayType> = match lowering {
         // The element type of a map is known only when it is built, and verified then.
@@ -50,12 +57,15 @@ pub(crate) fn misfit(lowering: &Lowering, inputs: &[ArrayType], outputs: &[Array
             vec![whole.clone()]
         }
         Lowering::Library(call) => {
-            call.outputs.iter().map(|(dtype, shape)| ArrayType::new(*dtype, shape.clone())).collect()
+            call.memory().skip(call.inputs.len()).map(|(dtype, shape)| ArrayType::new(dtype, shape)).collect()
         }
         // Statements are verified with the program; control flow has the type of its graphs.
         Lowering::Kernel(_) | Lowering::Update(_) | Lowering::Control(_) => outputs.to_vec(),
-        Lowering::Constant(tensor) => vec![ArrayType::of(tensor)],
-        Lowering::Graph(graph) | Lowering::Late(graph) => graph.output_types(),
+        Lowering::Constant(tensor) => vec![ArrayType::of(&tensor.as_parts())],
+        Lowering::Parts => return Some("it has no other operands than real ones".to_owned()),
+        Lowering::Graph(graph) | Lowering::Late(graph) => {
+            graph.output_types().iter().map(in_program).collect()
+        }
     };
     let same = given.len() == outputs.len() && given.iter().zip(outputs).all(|(a, b)| a.matches(b));
     (!same).then(|| format!("its lowering gives {}, its type rule {}", listed(&given), listed(outputs)))

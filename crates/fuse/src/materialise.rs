@@ -154,17 +154,31 @@ impl Walk<'_> {
         self.compute(k, id, here);
     }
 
-    /// Makes an array in parts, each by a kernel of its own, which may compute what it puts there.
+    /// Makes an array in parts by kernels that may compute what they put there. Parts that lie alike, as those of complex
+    /// numbers do, are made by one kernel: they often share operands.
     fn pieces(&mut self, id: Id, parts: &[Part]) {
         let first = self.clusters.len();
-        let makers: Vec<Unit> = (first..first + parts.len()).map(Unit::Cluster).collect();
+        let mut alike: Vec<Vec<&Part>> = Vec::new();
+        for part in parts {
+            let lies_so = |group: &&mut Vec<&Part>| {
+                let other = group[0];
+                (&other.shape, &other.strides) == (&part.shape, &part.strides) && group.len() < MAX_ROOTS
+            };
+            match alike.iter_mut().find(lies_so).filter(|_| self.fusion) {
+                Some(group) => group.push(part),
+                None => alike.push(vec![part]),
+            }
+        }
+        let makers: Vec<Unit> = (first..first + alike.len()).map(Unit::Cluster).collect();
         makers.iter().for_each(|&maker| self.order.add(maker));
         self.store(id, &makers);
-        for part in parts {
-            let cluster = Cluster::of_part(id, part);
+        for group in alike {
+            let cluster = Cluster::of_parts(id, &group);
             let here = cluster.here.clone();
             self.clusters.push(cluster);
-            self.want(self.clusters.len() - 1, part.of, here);
+            for part in group {
+                self.want(self.clusters.len() - 1, part.of, here.clone());
+            }
         }
     }
 

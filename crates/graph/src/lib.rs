@@ -4,6 +4,7 @@
 //! its typing, evaluation, derivative, transpose, batching and lowering; walks over whole graphs live in
 //! `transform`, `optimize` and `fuse` and name no primitive. Nothing here runs user code or touches the disk.
 
+mod apart;
 mod builder;
 mod effects;
 mod error;
@@ -19,6 +20,7 @@ mod verify;
 pub mod prim;
 pub mod text;
 
+pub use apart::{has_complex, take_apart};
 pub use builder::GraphBuilder;
 pub use error::{RuleError, TypeError};
 pub use eval::eval;

@@ -123,6 +123,8 @@ pub enum Lowering {
     Control(Control),
     /// An array known now.
     Constant(Tensor),
+    /// On complex operands: the same primitive on their real parts, and on their imaginary parts.
+    Parts,
     /// A composition of other primitives, to be put in the equation's place.
     Graph(Arc<Graph>),
     /// The same where machine code is made; until then passes see the equation.
@@ -234,6 +236,7 @@ impl fmt::Debug for Lowering {
             Lowering::Update(_) => write!(f, "Update"),
             Lowering::Control(control) => write!(f, "Control({control:?})"),
             Lowering::Constant(tensor) => write!(f, "Constant({}{})", tensor.dtype(), tensor.shape()),
+            Lowering::Parts => write!(f, "Parts"),
             Lowering::Graph(graph) => write!(f, "Graph(@{})", graph.name),
             Lowering::Late(graph) => write!(f, "Late(@{})", graph.name),
         }

@@ -100,8 +100,11 @@ impl Conv {
         let ([a, b], [c]) = (inputs, outputs) else {
             return Some("`conv` has two inputs and one output".to_owned());
         };
-        if self.dtype.is_bool() || [a, b, c].iter().any(|(dtype, _)| *dtype != self.dtype) {
-            return Some("the operands of `conv` have its type, which is not bool".to_owned());
+        if self.dtype.is_bool()
+            || self.dtype.is_complex()
+            || [a, b, c].iter().any(|(dtype, _)| *dtype != self.dtype)
+        {
+            return Some("the operands of `conv` have its type, of real numbers".to_owned());
         }
         let sizes: [fn(&WindowAxis) -> usize; 3] = [|a| a.image, |a| a.window, |a| a.places];
         let counted =

@@ -6,12 +6,11 @@
 //! [`reduce_lanes`](crate::reduce_lanes); a matrix product adds in order of the contraction, in its own type,
 //! which is not part of the numeric contract.
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Literal, Tensor};
 
+use crate::calls::eval_call;
 use crate::cells::Cells;
 use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, Window, lanes_of};
-use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
-use crate::op::Op;
 use crate::program::{Program, Role, Step};
 use crate::scalar;
 use crate::text::{Names, inner_regions};
@@ -113,11 +112,15 @@ pub fn eval_kernel(kernel: &Kernel, buffers: &mut [Cells], sizes: &[i64], steps:
 }
 
 /// How many statements and iterations may still be run.
-struct Budget(u64);
+pub(crate) struct Budget(u64);
 
 impl Budget {
-    fn spend(&mut self) -> Result<(), String> {
-        self.0 = self.0.checked_sub(1).ok_or("the limit of steps is reached")?;
+    pub(crate) fn spend(&mut self) -> Result<(), String> {
+        self.spend_all(1)
+    }
+
+    pub(crate) fn spend_all(&mut self, steps: usize) -> Result<(), String> {
+        self.0 = self.0.checked_sub(steps as u64).ok_or("the limit of steps is reached")?;
         Ok(())
     }
 }
@@ -310,9 +313,8 @@ impl<'a> Run<'a> {
                 outs.iter().zip(yields).for_each(|(out, value)| self.set(*out, value));
             }
             Stmt::Call { call, windows } => {
-                let types: Vec<_> = call.inputs.iter().chain(&call.outputs).collect();
                 let mut arguments = Vec::with_capacity(windows.len());
-                for (window, (_, shape)) in windows.iter().zip(types) {
+                for (window, (_, shape)) in windows.iter().zip(call.memory()) {
                     arguments.push(self.window(stmt, window, shape.len())?.1);
                 }
                 let results = eval_call(call, arguments, self.budget)?;
@@ -349,119 +351,14 @@ fn uses(region: &Region, buffer: BufferId) -> usize {
     region.stmts.iter().map(count).sum()
 }
 
-/// Calls a library function on copies of its operands and says what it put into the outputs.
-fn eval_call(call: &LibraryCall, operands: Vec<Cells>, budget: &mut Budget) -> Result<Vec<Cells>, String> {
-    let types: Vec<_> = call.inputs.iter().chain(&call.outputs).collect();
-    if operands.len() != types.len() {
-        return Err("a library call has another number of operands".to_owned());
-    }
-    for ((dtype, shape), operand) in types.iter().zip(&operands) {
-        if *dtype != operand.dtype || shape.checked_len() != Some(operand.cells.len()) {
-            return Err(format!("a library call on {dtype}{shape} has another operand"));
-        }
-    }
-    match &call.library {
-        Library::Gemm(gemm) => match operands.as_slice() {
-            [a, b, c] if Shape::from([gemm.batch, gemm.m, gemm.n]).checked_len() == Some(c.cells.len()) => {
-                Ok(vec![eval_gemm(gemm, a, b, budget)?])
-            }
-            _ => Err("`gemm` has other operands than it needs".to_owned()),
-        },
-        Library::Linalg(linalg) => {
-            let read = |(cells, (_, shape)): (&Cells, &(DType, Shape))| {
-                let tensor = cells.tensor().ok_or("a library call reads what was never written")?;
-                tensor.reshape(shape).map_err(|error| error.to_string())
-            };
-            let inputs: Result<Vec<Tensor>, String> = operands.iter().zip(&call.inputs).map(read).collect();
-            Ok(linalg.reference(&inputs?)?.iter().map(Cells::of).collect())
-        }
-        Library::Sort(sort) => {
-            sort.check(call)?;
-            for _ in 0..operands[0].cells.len() {
-                budget.spend()?;
-            }
-            sort.eval(&operands[..call.inputs.len()])
-        }
-        Library::Conv(conv) => match conv.mistake(&call.inputs, &call.outputs) {
-            Some(mistake) => Err(mistake),
-            None => {
-                let cells = conv.eval(&operands[0].cells, &operands[1].cells, || budget.spend())?;
-                Ok(vec![Cells { dtype: conv.dtype, cells }])
-            }
-        },
-        Library::Custom(custom) => {
-            let inputs: Option<Vec<Tensor>> =
-                operands[..call.inputs.len()].iter().map(Cells::tensor).collect();
-            let inputs = inputs.ok_or("a library call reads what was never written")?;
-            let inputs: Vec<BufferRef<'_>> = inputs
-                .iter()
-                .zip(&call.inputs)
-                .map(|(tensor, (dtype, shape))| BufferRef { dtype: *dtype, shape, bytes: tensor.as_bytes() })
-                .collect();
-            // Room to start at a multiple of the alignment, wherever the allocation starts.
-            let sizes: Vec<usize> =
-                call.outputs.iter().map(|(dtype, shape)| shape.len() * dtype.size()).collect();
-            let mut rooms: Vec<Vec<u8>> = sizes.iter().map(|size| vec![0; size + size_of::<u64>()]).collect();
-            let mut outputs: Vec<BufferMut<'_>> = rooms
-                .iter_mut()
-                .zip(&sizes)
-                .zip(&call.outputs)
-                .map(|((room, size), (dtype, shape))| {
-                    let start = room.as_ptr().align_offset(size_of::<u64>());
-                    BufferMut { dtype: *dtype, shape, bytes: &mut room[start..start + size] }
-                })
-                .collect();
-            custom.function().call(&inputs, &mut outputs).map_err(|error| error.to_string())?;
-            Ok(outputs.iter().map(|output| from_bytes(output.dtype, output.bytes)).collect())
-        }
-    }
-}
-
-fn from_bytes(dtype: DType, bytes: &[u8]) -> Cells {
-    let literal = |element: &[u8]| {
-        let mut bits = [0; 8];
-        bits[..element.len()].copy_from_slice(element);
-        Literal::from_bits(dtype, u64::from_le_bytes(bits))
-    };
-    Cells { dtype, cells: bytes.chunks_exact(dtype.size()).map(literal).map(Some).collect() }
-}
-
-fn eval_gemm(g: &Gemm, a: &Cells, b: &Cells, budget: &mut Budget) -> Result<Cells, String> {
-    if g.dtype.is_bool() || a.dtype != g.dtype || b.dtype != g.dtype {
-        return Err("the operands of `gemm` do not have its type".to_owned());
-    }
-    let at = |operand: &Cells, strides: [usize; 3], place: [usize; 3]| {
-        let index =
-            strides.iter().zip(place).try_fold(0usize, |sum, (s, i)| sum.checked_add(s.checked_mul(i)?));
-        let cell =
-            index.and_then(|index| operand.cells.get(index)).ok_or("`gemm` reaches outside an operand")?;
-        cell.ok_or("`gemm` reads what was never written")
-    };
-    let mut cells = Vec::new();
-    for batch in 0..g.batch {
-        for i in 0..g.m {
-            for j in 0..g.n {
-                budget.spend()?;
-                let mut sum = Literal::zero(g.dtype);
-                for k in 0..g.k {
-                    budget.spend()?;
-                    let factors = [at(a, g.a, [batch, i, k])?, at(b, g.b, [batch, k, j])?];
-                    sum = scalar::eval(Op::Add, &[sum, scalar::eval(Op::Mul, &factors, &[])], &[]);
-                }
-                cells.push(Some(sum));
-            }
-        }
-    }
-    Ok(Cells { dtype: g.dtype, cells })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use tracewell_array::DType;
 
     use super::*;
     use crate::generate;
-    use crate::library::{BufferFn, CallError, Custom};
+    use crate::library::{BufferFn, BufferMut, BufferRef, CallError, Custom};
     use crate::op::reduce_lanes;
     use crate::verify::{verify_launch, verify_program};
 

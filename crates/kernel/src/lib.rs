@@ -5,9 +5,11 @@
 //! primitive, and nothing here knows Cranelift.
 
 mod build;
+mod calls;
 mod cells;
 mod conv;
 mod eval;
+mod fft;
 pub mod generate;
 mod ir;
 mod library;
@@ -24,11 +26,14 @@ pub use build::KernelBuilder;
 pub use cells::Cells;
 pub use conv::{Conv, ConvResult, WindowAxis};
 pub use eval::{eval_kernel, eval_program, eval_program_within};
+pub use fft::{Fft, FftKind, half_length};
 pub use ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
     lanes_of,
 };
-pub use library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows};
+pub use library::{
+    BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows, in_memory,
+};
 pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};

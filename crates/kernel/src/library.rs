@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tracewell_array::{DType, DTypeError, Element, Shape};
 
 use crate::conv::Conv;
+use crate::fft::Fft;
 use crate::linalg::Linalg;
 
 /// A function of whole buffers together with the parameters of one call.
@@ -17,10 +18,23 @@ use crate::linalg::Linalg;
 pub struct LibraryCall {
     /// Which function.
     pub library: Library,
-    /// Types of the inputs.
+    /// Types of the inputs, as the function sees them.
     pub inputs: Vec<(DType, Shape)>,
-    /// Types of the outputs.
+    /// Types of the outputs, as the function sees them.
     pub outputs: Vec<(DType, Shape)>,
+}
+
+impl LibraryCall {
+    /// The types of the buffers of inputs and outputs: programs have no complex numbers, only their parts.
+    pub fn memory(&self) -> impl Iterator<Item = (DType, Shape)> + '_ {
+        self.inputs.iter().chain(&self.outputs).map(|(dtype, shape)| in_memory(*dtype, shape))
+    }
+}
+
+/// What an array is in a program: a complex one is its real and imaginary parts side by side on a last axis of 2.
+pub fn in_memory(dtype: DType, shape: &Shape) -> (DType, Shape) {
+    let parts = || shape.insert(shape.rank(), 2);
+    (dtype.real(), if dtype.is_complex() { parts() } else { shape.clone() })
 }
 
 /// The functions that can be called.
@@ -32,6 +46,8 @@ pub enum Library {
     Sort(SortRows),
     /// A convolution, or its adjoint in the kernel.
     Conv(Conv),
+    /// A Fourier transform.
+    Fft(Fft),
     /// Factorizations of matrices and triangular systems.
     Linalg(Linalg),
     /// A user's function.

@@ -256,9 +256,12 @@ impl Op {
         if args.len() != self.arity() {
             return None;
         }
+        if args.iter().any(|dtype| dtype.is_complex()) {
+            return None;
+        }
         let same = args.windows(2).all(|w| w[0] == w[1]);
         let number = |t: DType| !t.is_bool();
-        match self {
+        let result = match self {
             Op::Const(literal) => Some(literal.dtype()),
             Op::Size(_) => Some(DType::I64),
             Op::Neg | Op::Abs => number(args[0]).then_some(args[0]),
@@ -278,7 +281,8 @@ impl Op {
             Op::Convert(to) => Some(to),
             Op::Bitcast(to) => (number(to) && number(args[0]) && to.size() == args[0].size()).then_some(to),
             Op::Clamp(_) => (args[0] == DType::I64).then_some(DType::I64),
-        }
+        };
+        result.filter(|dtype| !dtype.is_complex())
     }
 
     /// The name used in text, without parameters.

@@ -37,6 +37,7 @@ pub fn eval(op: Op, args: &[Literal], sizes: &[i64]) -> Literal {
             DType::I64 => <i64 as Operand>::eval(op, args),
             DType::F32 => <f32 as Operand>::eval(op, args),
             DType::F64 => <f64 as Operand>::eval(op, args),
+            DType::C64 | DType::C128 => undefined(op, args),
         },
         (_, []) => undefined(op, args),
     }

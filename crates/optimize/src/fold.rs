@@ -60,6 +60,10 @@ fn folded(
     ty: &ArrayType,
 ) -> Option<Tensor> {
     let types: Vec<ArrayType> = operands.iter().map(|a| builder.ty(a)).collect();
+    // A lowering of complex numbers is about their parts in memory.
+    if ty.dtype.is_complex() || types.iter().any(|ty| ty.dtype.is_complex()) {
+        return None;
+    }
     let is_uniform = !operands.iter().any(|a| matches!(a, Atom::Var(_)));
     match equation.prim.rules().lower(&types, std::slice::from_ref(ty)).ok()? {
         Lowering::Constant(tensor) => Some(tensor),

@@ -1,5 +1,7 @@
 //! The passes in the order in which they run.
 
+use tracewell_graph::take_apart;
+
 use crate::nested::{inside_out, outside_in};
 use crate::pass::Pass;
 use crate::{
@@ -9,12 +11,14 @@ use crate::{
 
 /// Every pass, in order. Each runs on the graphs of control flow too.
 ///
-/// Inlining comes first, so that all others see the equations that are computed. What is dead goes early,
+/// Inlining comes first, so that all others see the equations that are computed, and then complex numbers are taken
+/// apart, so that they see no others than real ones but at the borders. What is dead goes early,
 /// because it would cost time; what is equal is found before simplification, so that rules about equal operands
 /// apply, and after it, because simplified equations are equal more often. What a loop need not compute is moved out
 /// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements after that.
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "inline", run: |graph| outside_in(graph, inline) },
+    Pass { name: "take_apart", run: take_apart },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
     Pass { name: "specialize", run: |graph| outside_in(graph, specialize) },
     Pass { name: "disappear", run: |graph| outside_in(graph, disappear) },

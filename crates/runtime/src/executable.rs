@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tracewell_array::{DType, Shape, Tensor};
-use tracewell_kernel::{LibraryCall, Program, Role, SlotId, Step, verify_program};
+use tracewell_kernel::{LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
 
 use crate::cache::{CompiledKernel, compiled};
 use crate::error::{BuildError, RunError};
@@ -99,14 +99,16 @@ enum Action {
 }
 
 impl Executable {
-    /// Checks a program and compiles its kernels. Results get these shapes.
-    pub fn new(program: Program, result_shapes: Vec<Shape>) -> Result<Executable, BuildError> {
+    /// Checks a program and compiles its kernels. Results get these types: the program has the parts of complex ones.
+    pub fn new(program: Program, result_types: Vec<(DType, Shape)>) -> Result<Executable, BuildError> {
         verify_program(&program).map_err(BuildError::Invalid)?;
-        if result_shapes.len() != program.results.len() {
+        if result_types.len() != program.results.len() {
             return Err(BuildError::Shapes { result: program.results.len(), shape: None });
         }
-        for (result, (&slot, shape)) in program.results.iter().zip(&result_shapes).enumerate() {
-            if shape.checked_len() != Some(program.slot(slot).len) {
+        for (result, (&slot, (dtype, shape))) in program.results.iter().zip(&result_types).enumerate() {
+            let (part, parts) = in_memory(*dtype, shape);
+            let slot = program.slot(slot);
+            if part != slot.dtype || parts.checked_len() != Some(slot.len) {
                 return Err(BuildError::Shapes { result, shape: Some(shape.clone()) });
             }
         }
@@ -123,9 +125,9 @@ impl Executable {
             kernels,
             program,
         };
-        made.plan_slots(&result_shapes);
+        made.plan_slots(&result_types);
         made.steps = made.program.steps.iter().map(|step| made.plan_step(step)).collect();
-        made.results = made.plan_results(result_shapes);
+        made.results = made.plan_results(result_types);
         Ok(made)
     }
 
@@ -139,7 +141,7 @@ impl Executable {
         &self.kernels
     }
 
-    fn plan_slots(&mut self, shapes: &[Shape]) {
+    fn plan_slots(&mut self, types: &[(DType, Shape)]) {
         for (slot, data) in self.program.slots.iter().enumerate() {
             match &data.role {
                 Role::Input(number) => {
@@ -147,10 +149,10 @@ impl Executable {
                     self.inputs[*number] = Some(Wanted { slot, dtype: data.dtype, len: data.len });
                 }
                 Role::Output { reuse } => {
-                    let mut results = self.program.results.iter().zip(shapes);
-                    let shape = results.find(|(id, _)| id.0 as usize == slot).map(|(_, shape)| shape.clone());
-                    let shape = shape.unwrap_or_else(|| Shape::from([data.len]));
-                    self.outputs.push(Output { slot, dtype: data.dtype, shape, reuse: *reuse });
+                    let mut results = self.program.results.iter().zip(types);
+                    let ty = results.find(|(id, _)| id.0 as usize == slot).map(|(_, ty)| ty.clone());
+                    let (dtype, shape) = ty.unwrap_or_else(|| (data.dtype, Shape::from([data.len])));
+                    self.outputs.push(Output { slot, dtype, shape, reuse: *reuse });
                 }
                 Role::Temp { offset } => {
                     self.temps.push(Temp { slot, dtype: data.dtype, len: data.len, offset: *offset });
@@ -176,8 +178,8 @@ impl Executable {
         }
     }
 
-    fn plan_results(&self, shapes: Vec<Shape>) -> Vec<Answer> {
-        let plan = |(id, shape): (&SlotId, Shape)| {
+    fn plan_results(&self, types: Vec<(DType, Shape)>) -> Vec<Answer> {
+        let plan = |(id, (dtype, shape)): (&SlotId, (DType, Shape))| {
             let slot = id.0 as usize;
             match &self.program.slots[slot].role {
                 Role::Output { .. } => {
@@ -185,11 +187,11 @@ impl Executable {
                     Answer::Output(number.expect("every output slot was planned"), shape)
                 }
                 Role::Input(number) => Answer::Input(*number, shape),
-                Role::Constant(tensor) => Answer::Constant(reshaped(tensor, &shape)),
+                Role::Constant(tensor) => Answer::Constant(typed(tensor, dtype, &shape)),
                 Role::Temp { .. } => unreachable!("the verifier refuses scratch as a result"),
             }
         };
-        self.program.results.iter().zip(shapes).map(plan).collect()
+        self.program.results.iter().zip(types).map(plan).collect()
     }
 
     /// Runs the program.
@@ -242,7 +244,7 @@ impl Executable {
         for (number, (input, wanted)) in inputs.iter().zip(&self.inputs).enumerate() {
             let Some(Wanted { slot, dtype, len }) = *wanted else { continue };
             match input.tensor() {
-                Some(tensor) if tensor.dtype() == dtype && tensor.len() == len => {
+                Some(tensor) if holds(tensor, dtype, len) => {
                     // Read only, unless an output takes it over.
                     addresses[slot] = tensor.as_ptr().cast_mut();
                 }
@@ -324,6 +326,11 @@ impl Executable {
     }
 }
 
+/// Whether the memory of a tensor is what a slot wants: so many elements, or parts of complex ones.
+fn holds(tensor: &Tensor, dtype: DType, len: usize) -> bool {
+    tensor.dtype().real() == dtype && tensor.size_bytes() == len * dtype.size()
+}
+
 /// The memory of a given input that nobody else refers to, as the memory of an output.
 fn taken_over(output: &Output, inputs: &mut [Input<'_>]) -> Option<(Tensor, *mut u8)> {
     let input = &mut inputs[output.reuse?];
@@ -342,6 +349,13 @@ fn taken_over(output: &Output, inputs: &mut [Input<'_>]) -> Option<(Tensor, *mut
 /// The same memory in another shape; the old tensor is gone afterwards.
 fn owned_reshape(tensor: Tensor, shape: &Shape) -> Tensor {
     reshaped(&tensor, shape)
+}
+
+/// A constant of a program as a result: complex again, if it is.
+fn typed(tensor: &Tensor, dtype: DType, shape: &Shape) -> Tensor {
+    let (_, parts) = in_memory(dtype, shape);
+    let tensor = reshaped(tensor, &parts);
+    if dtype.is_complex() { Tensor::from_parts(tensor) } else { tensor }
 }
 
 fn reshaped(tensor: &Tensor, shape: &Shape) -> Tensor {

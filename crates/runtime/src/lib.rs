@@ -9,6 +9,7 @@ mod code;
 mod conv;
 mod error;
 mod executable;
+mod fft;
 mod launch;
 mod library;
 mod linalg;

@@ -14,6 +14,7 @@ use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall, SortR
 
 use crate::conv::convolve;
 use crate::error::RunError;
+use crate::fft::fft;
 use crate::linalg;
 use crate::matmul::matmul;
 use crate::sort::{self, Column, Place};
@@ -36,6 +37,11 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
         Library::Sort(rows) => {
             // SAFETY: the caller's promise.
             unsafe { call_sort(rows, call, buffers) }
+            Ok(())
+        }
+        Library::Fft(transform) => {
+            // SAFETY: the caller's promise; that types and shapes fit the transform is a rule of the verifier.
+            unsafe { fft(transform, &call.inputs[0], buffers[0], buffers[1]) }
             Ok(())
         }
         Library::Conv(conv) => {

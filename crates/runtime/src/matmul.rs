@@ -55,7 +55,9 @@ pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8)
             // SAFETY: the caller's promise.
             unsafe { plain(gemm, a.cast::<u8>(), b.cast::<u8>(), c.cast::<u8>()) }
         }
-        DType::Bool => unreachable!("the verifier refuses products of bools"),
+        DType::Bool | DType::C64 | DType::C128 => {
+            unreachable!("the verifier refuses products of bools and complex numbers")
+        }
     }
 }
 

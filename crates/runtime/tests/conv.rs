@@ -33,7 +33,7 @@ fn program(conv: &Conv) -> (Executable, [usize; 2]) {
         arena: 0,
     };
     let lens = [a.len(), b.len()];
-    (Executable::new(program, vec![c]).unwrap_or_else(|error| panic!("{error}")), lens)
+    (Executable::new(program, vec![(conv.dtype, c)]).unwrap_or_else(|error| panic!("{error}")), lens)
 }
 
 /// Small whole numbers: every sum is exact, whatever its order.
@@ -85,7 +85,7 @@ fn every_window_and_group() {
             for (groups, from, to) in
                 [(1, 1, 1), (1, 3, 2), (2, 2, 3), (5, 1, 1), (3, 1, 2), (1, 17, 5), (1, 0, 2)]
             {
-                for &dtype in DType::ALL.iter().filter(|dtype| !dtype.is_bool()) {
+                for &dtype in DType::ALL.iter().filter(|dtype| !dtype.is_bool() && !dtype.is_complex()) {
                     if !dtype.is_float() && axes.len() > 2 {
                         continue;
                     }

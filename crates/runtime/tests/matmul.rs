@@ -27,7 +27,7 @@ fn product(gemm: Gemm, lens: [usize; 2]) -> Executable {
         results: vec![SlotId(2)],
         arena: 0,
     };
-    Executable::new(program, vec![out]).unwrap_or_else(|error| panic!("{error}"))
+    Executable::new(program, vec![(gemm.dtype, out)]).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Small whole numbers: every sum is exact, whatever its order.
@@ -39,7 +39,7 @@ fn numbers(dtype: DType, len: usize) -> Tensor {
 
 #[test]
 fn every_size_and_layout() {
-    for &dtype in DType::ALL.iter().filter(|dtype| !dtype.is_bool()) {
+    for &dtype in DType::REAL.iter().filter(|dtype| !dtype.is_bool()) {
         for (m, n, k) in [
             (1, 1, 1),
             (3, 4, 5),

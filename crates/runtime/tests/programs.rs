@@ -40,8 +40,9 @@ fn program(text: &str) -> Program {
 
 fn executable(text: &str) -> Executable {
     let program = program(text);
-    let shapes = program.results.iter().map(|&slot| Shape::from([program.slot(slot).len])).collect();
-    Executable::new(program, shapes).unwrap_or_else(|error| panic!("{error}"))
+    let slots = program.results.iter().map(|&slot| program.slot(slot));
+    let types = slots.map(|slot| (slot.dtype, Shape::from([slot.len]))).collect();
+    Executable::new(program, types).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn floats(values: &[f32]) -> Tensor {
@@ -114,15 +115,29 @@ fn donation_needs_the_only_reference() {
 #[test]
 fn results_take_their_shapes() {
     let program = program(SQUARE);
-    let executable = Executable::new(program.clone(), vec![[4, 25].into()]).expect("a program that compiles");
+    let executable = Executable::new(program.clone(), vec![(DType::F32, [4, 25].into())])
+        .expect("a program that compiles");
     let input = hundred();
     let memory = input.buffer_id();
     let results = executable.run(&mut [Input::Given(input)]).expect("a run");
     assert_eq!(*results[0].shape(), [4, 25]);
     assert_eq!(results[0].buffer_id(), memory);
-    for shapes in [vec![], vec![Shape::from([99])]] {
-        assert!(Executable::new(program.clone(), shapes).is_err());
+    let wrong = [(DType::F32, [99]), (DType::F64, [100]), (DType::C64, [100])];
+    for types in wrong.map(|(dtype, shape)| vec![(dtype, Shape::from(shape))]).into_iter().chain([vec![]]) {
+        assert!(Executable::new(program.clone(), types).is_err());
     }
+}
+
+#[test]
+fn complex_numbers_are_their_parts() {
+    let complex = vec![(DType::C64, Shape::from([2, 25]))];
+    let executable = Executable::new(program(SQUARE), complex).expect("a program that compiles");
+    let input = Tensor::from_parts(hundred().reshape([50, 2]).expect("a hundred"));
+    let memory = input.buffer_id();
+    let results = executable.run(&mut [Input::Given(input)]).expect("a run");
+    assert_eq!((results[0].dtype(), results[0].shape()), (DType::C64, &Shape::from([2, 25])));
+    assert_eq!(results[0].as_parts().literal(3), floats(&[1.75 * 1.75]).literal(0));
+    assert_eq!(results[0].buffer_id(), memory);
 }
 
 #[test]
@@ -270,7 +285,9 @@ fn programs_inside_programs() {
         return $0
     }";
     let program = read_program(text, &|_| Some(nested.clone())).expect("a program");
-    let outer = Arc::new(Executable::new(program, vec![Shape::scalar()]).expect("a program that compiles"));
+    let outer = Arc::new(
+        Executable::new(program, vec![(DType::F32, Shape::scalar())]).expect("a program that compiles"),
+    );
     let runs: Vec<Tensor> = std::thread::scope(|scope| {
         let threads: Vec<_> =
             (0..4).map(|_| scope.spawn(|| outer.run(&mut []).expect("a run").remove(0))).collect();
@@ -292,6 +309,6 @@ fn equal_kernels_are_compiled_once() {
 #[test]
 fn a_program_that_breaks_a_rule_is_refused() {
     let program = program(&SQUARE.replace("sizes 100 cost", "sizes 101 cost"));
-    let error = Executable::new(program, vec![[100].into()]).expect_err("out of bounds");
+    let error = Executable::new(program, vec![(DType::F32, [100].into())]).expect_err("out of bounds");
     assert!(error.to_string().starts_with("the program does not verify:\n"), "{error}");
 }

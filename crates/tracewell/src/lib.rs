@@ -45,8 +45,8 @@ pub mod tree;
 mod windows;
 
 pub use array::{
-    Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select, sort_together,
-    stack,
+    Array, At, Cut, Cuts, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, one_hot,
+    rfftfreq, segment_sum, select, sort_together, stack,
 };
 pub use checks::{CacheMiss, checking_keys, checking_leaks, checking_purity, explain_cache_misses};
 pub use control::{
@@ -59,7 +59,7 @@ pub use key::Key;
 pub use outcome::{Beside, Outcome};
 pub use products::{einsum, matmul, tensordot};
 pub use static_arg::Static;
-pub use tracewell_array::{DType, Element, Shape};
+pub use tracewell_array::{Complex, Complex32, Complex64, DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
 pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_macros::{Static, Tree, jit, jitted};
@@ -83,23 +83,24 @@ pub mod observe {
 /// What most programs need: `use tracewell::prelude::*`.
 pub mod prelude {
     pub use crate::array::{
-        Array, At, Cut, Cuts, Operand, Scalar, Starts, concatenate, one_hot, segment_sum, select,
-        sort_together, stack,
+        Array, At, Cut, Cuts, Fourier, Norm, Operand, Scalar, Starts, complex, concatenate, fftfreq, one_hot,
+        rfftfreq, segment_sum, select, sort_together, stack,
     };
     pub use crate::dtypes::*;
     pub use crate::linalg;
     pub use crate::random;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, Cancel, Conv, DType, Error, Jit, Layout, Lowered, Outcome, Padding, Policy, Result,
-        ScanOptions, Shape, Static, Tree, Window, associative_scan, associative_scan_reverse, avg_pool,
-        callback, capturing_prints, check, checking_keys, checking_leaks, checking_purity, checkpoint,
-        checkpoint_name, checkpoint_with, cond, conv, conv_transpose, custom_jvp, custom_vjp, debug_print,
-        einsum, eval_shape, explain_cache_misses, fori_loop, global_avg_pool, global_max_pool, grad,
-        grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul,
-        max_pool, min_pool, ordered_callback, print_saved_residuals, reduce_window, s, saved_residuals, scan,
-        scan_with, stop_gradient, switch, tensordot, trace, value_and_grad, value_and_grad_aux, vjp, vmap,
-        vmap_axes, while_loop, with_cancel, with_time_limit,
+        CacheMiss, Cancel, Complex, Complex32, Complex64, Conv, DType, Error, Jit, Layout, Lowered, Outcome,
+        Padding, Policy, Result, ScanOptions, Shape, Static, Tree, Window, associative_scan,
+        associative_scan_reverse, avg_pool, callback, capturing_prints, check, checking_keys, checking_leaks,
+        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, conv, conv_transpose,
+        custom_jvp, custom_vjp, debug_print, einsum, eval_shape, explain_cache_misses, fori_loop,
+        global_avg_pool, global_max_pool, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp,
+        linearize, lower, map, map_reduce, matmul, max_pool, min_pool, ordered_callback,
+        print_saved_residuals, reduce_window, s, saved_residuals, scan, scan_with, stop_gradient, switch,
+        tensordot, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel,
+        with_time_limit,
     };
 }
 
@@ -124,6 +125,10 @@ pub mod dtypes {
     pub const F32: DType = DType::F32;
     /// `f64`
     pub const F64: DType = DType::F64;
+    /// Complex numbers of two `f32`.
+    pub const C64: DType = DType::C64;
+    /// Complex numbers of two `f64`.
+    pub const C128: DType = DType::C128;
 }
 
 pub use dtypes::*;

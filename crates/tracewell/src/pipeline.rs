@@ -4,7 +4,6 @@
 //! Graph ──verify──▶ optimize ──verify──▶ fuse ──▶ Program ──verify, codegen──▶ Executable
 //! ```
 
-use tracewell_array::Shape;
 use tracewell_fuse::{Options, fuse};
 use tracewell_graph::{Graph, Prim, verify};
 use tracewell_kernel::Program;
@@ -43,8 +42,8 @@ pub struct Stages {
 /// Graph to machine code.
 pub fn compile(graph: &Graph, settings: &Settings) -> Result<Executable, Error> {
     let stages = lower(graph, settings)?;
-    let shapes: Vec<Shape> = graph.output_types().into_iter().map(|t| t.shape).collect();
-    Executable::new(stages.program, shapes).map_err(|error| blame(&stages.optimized, &error))
+    let types = graph.output_types().into_iter().map(|ty| (ty.dtype, ty.shape)).collect();
+    Executable::new(stages.program, types).map_err(|error| blame(&stages.optimized, &error))
 }
 
 /// Graph to program, keeping every stage.

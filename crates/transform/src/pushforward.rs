@@ -88,14 +88,15 @@ pub(crate) fn pushforward(
     Ok(Pushforward { builder, values, outputs, tangents })
 }
 
-/// The tangent of an input: an array of the same type, which only a float has.
+/// The tangent of an input: an array of the same type, which only floats and complex numbers have.
 fn tangent_input(builder: &mut GraphBuilder, graph: &Graph, input: usize) -> Result<Var, RuleError> {
     let ty = graph.ty(graph.inputs[input]);
-    if ty.dtype.is_float() {
+    if ty.dtype.is_inexact() {
         return Ok(builder.input(ty.clone()));
     }
     let name = &graph.name;
-    let message =
-        format!("cannot differentiate `{name}` by its input {input}, which is {ty}: only floats vary");
+    let message = format!(
+        "cannot differentiate `{name}` by its input {input}, which is {ty}: only floats and complex numbers vary"
+    );
     Err(TypeError::new(name.as_str(), message).into())
 }

@@ -13,6 +13,10 @@ const LIST: &str = "crates/graph/src/prim/mod.rs";
 /// Where primitives are named, and why. A path that ends in `/` stands for all below it.
 const ALLOWED: &[(&str, &str)] = &[
     ("crates/graph/src/prim/", "where they live"),
+    (
+        "crates/graph/src/apart.rs",
+        "complex numbers are put together and taken apart by `complex`, `real` and `imag`; control flow runs on parts",
+    ),
     ("crates/graph/src/builder.rs", "a concrete array enters a graph as `constant`"),
     ("crates/graph/src/primitive.rs", "an operand without the batch axis is repeated by `broadcast`"),
     ("crates/transform/src/accumulate.rs", "a sum of cotangents needs one `add`"),

@@ -152,6 +152,7 @@ pub(super) fn descr_of(dtype: DType) -> String {
     let kind = match dtype {
         _ if dtype.is_bool() => 'b',
         _ if dtype.is_float() => 'f',
+        _ if dtype.is_complex() => 'c',
         _ if dtype.is_signed() => 'i',
         _ => 'u',
     };

@@ -170,9 +170,9 @@ pub fn write(tensor: &Tensor) -> Vec<u8> {
 /// One element of data whose length has been checked.
 fn element<T: Element>(data: &[u8], index: usize) -> T {
     let size = size_of::<T>();
-    let mut bits = [0; 8];
+    let mut bits = [0; 16];
     bits[..size].copy_from_slice(&data[index * size..][..size]);
-    T::from_bits(u64::from_le_bytes(bits))
+    T::from_bits(u128::from_le_bytes(bits))
 }
 
 /// Splits a file into header and data.
@@ -308,7 +308,7 @@ mod tests {
             ("long header", [MAGIC, &[2, 0, 255, 255, 255, 255]].concat()),
             ("not text", [MAGIC, &[1, 0, 1, 0, 255]].concat()),
             ("big endian", with(">f4", "(1,)")),
-            ("complex", with("<c8", "(1,)")),
+            ("half", with("<f2", "(1,)")),
             ("long dtype", with(&"x".repeat(1000), "(1,)")),
             ("control characters", with("\x1b[2J", "(1,)")),
             ("structured", file(1, "{'descr': [('a', [[[[", &[])),
@@ -345,11 +345,11 @@ mod tests {
             version: unknown `.npy` version 4.0
             long header: malformed `.npy` header: 4294967295 bytes are more than 65536
             not text: malformed `.npy` header: it is not text
-            big endian: unsupported `.npy` dtype `>f4`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`
-            complex: unsupported `.npy` dtype `<c8`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`
-            long dtype: unsupported `.npy` dtype `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`
-            control characters: unsupported `.npy` dtype `\u{1b}[2J`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`
-            structured: unsupported `.npy` dtype `[('a', [[[[`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`
+            big endian: unsupported `.npy` dtype `>f4`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`, `<c8`, `<c16`
+            half: unsupported `.npy` dtype `<f2`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`, `<c8`, `<c16`
+            long dtype: unsupported `.npy` dtype `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`, `<c8`, `<c16`
+            control characters: unsupported `.npy` dtype `\u{1b}[2J`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`, `<c8`, `<c16`
+            structured: unsupported `.npy` dtype `[('a', [[[[`, expected one of `|b1`, `|u1`, `<u4`, `<i4`, `<i8`, `<f4`, `<f8`, `<c8`, `<c16`
             overflow: shape [18446744073709551615,18446744073709551615] is too large
             overflow behind an empty axis: shape [0,18446744073709551615,18446744073709551615] is too large
             large: expected 4000000000000 bytes of data, found 4
@@ -400,7 +400,7 @@ mod tests {
         let shapes = proptest::collection::vec(0usize..5, 0..4);
         (proptest::sample::select(DType::ALL), shapes).prop_flat_map(|(dtype, sizes)| {
             let shape = Shape::from(sizes);
-            proptest::collection::vec(any::<u64>(), shape.len()).prop_map(move |bits| {
+            proptest::collection::vec(any::<u128>(), shape.len()).prop_map(move |bits| {
                 let literals: Vec<_> = bits.into_iter().map(|bits| Literal::from_bits(dtype, bits)).collect();
                 Tensor::from_literals(dtype, &shape, &literals).expect("as many elements as the shape says")
             })

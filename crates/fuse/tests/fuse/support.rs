@@ -1,6 +1,6 @@
 //! Running a graph both ways and comparing.
 
-use tracewell_array::{DType, Literal, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Tensor};
 use tracewell_fuse::{Options, fuse};
 use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, eval};
 use tracewell_kernel::{Program, eval_program, verify_program};
@@ -30,11 +30,13 @@ pub(crate) fn agree(name: &str, graph: &Graph) {
     for fusion in [true, false] {
         let options = Options { fusion, donated: vec![true; inputs.len()] };
         let program = program(name, graph, &options);
+        // Programs know complex numbers by their parts.
+        let parts: Vec<Tensor> = inputs.iter().map(Tensor::as_parts).collect();
         let found =
-            eval_program(&program, &inputs).unwrap_or_else(|error| panic!("{name}: {error}\n{program}"));
+            eval_program(&program, &parts).unwrap_or_else(|error| panic!("{name}: {error}\n{program}"));
         assert_eq!(found.len(), expected.len(), "{name}");
         for (i, (found, expected)) in found.iter().zip(&expected).enumerate() {
-            if let Some(difference) = differ(found, expected) {
+            if let Some(difference) = differ(found, &expected.as_parts()) {
                 panic!("{name}: result {i} with fusion {fusion}: {difference}\n{program}");
             }
         }
@@ -77,6 +79,9 @@ pub(crate) fn sample(ty: &ArrayType, seed: u64) -> Tensor {
         .map(|_| match ty.dtype {
             DType::Bool => Literal::new(next() < 0.5),
             dtype if dtype.is_float() => Literal::from_f64(dtype, next() * 2.5 + 0.25),
+            dtype if dtype.is_complex() => {
+                Literal::from_complex(dtype, Complex64::new(next() * 2.5 + 0.25, next() - 0.5))
+            }
             dtype => Literal::from_i64(dtype, (next() * 20.0) as i64 + 1),
         })
         .collect();

@@ -50,7 +50,10 @@ impl Primitive for Barrier {
         batch_elementwise(cx, self.clone(), size, operands)
     }
 
-    fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Lowering::Parts);
+        }
         Ok(Lowering::map(|_, x| x[0]))
     }
 

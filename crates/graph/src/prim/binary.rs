@@ -1,8 +1,9 @@
 //! Elementwise functions of two operands of one type: one entry each, with its derivatives.
 
-use tracewell_array::{Literal, Tensor};
+use tracewell_array::{Complex64, Literal, Tensor};
 use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
 
+use super::complex_math::{self, Split, reference as complex, split_or_none};
 use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
 use super::{Abs, Compare, Floor, Log, Neg, Select, Sign};
 use crate::error::{RuleError, TypeError};
@@ -25,13 +26,16 @@ enum Slope {
 
 type SlopeFn = fn(&mut Cx<'_>, &Atom, &Atom, &Atom) -> Result<Slope, RuleError>;
 
+type ComplexFn = fn(Complex64, Complex64) -> Complex64;
+
 /// The cotangents of two operands; [`None`] marks an operand in which the function is not linear.
 type Adjoint = fn(&mut Cx<'_>, ct: &Atom, other: Option<&Atom>) -> Result<Option<Atom>, RuleError>;
 
 macro_rules! binary {
     ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident
         real $real:expr, int $int:expr, lower $lower:expr,
-        slopes $left:expr, $right:expr, adjoint $adjoint_left:expr, $adjoint_right:expr;)*) => {$(
+        slopes $left:expr, $right:expr, adjoint $adjoint_left:expr, $adjoint_right:expr
+        $(, complex $complex:expr, by $split:expr)?;)*) => {$(
         params! { $(#[doc = $doc])* pub struct $Name {} }
 
         impl Primitive for $Name {
@@ -43,7 +47,8 @@ macro_rules! binary {
             }
 
             fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
-                Ok(vec![eval_binary(inputs, $real, $int)])
+                let complex: &[ComplexFn] = &[$($complex)?];
+                Ok(vec![eval_binary(inputs, $real, $int, complex.first())])
             }
 
             fn jvp(
@@ -106,7 +111,11 @@ macro_rules! binary {
                 batch_elementwise(cx, $Name {}, size, operands)
             }
 
-            fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+            fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+                let splits: [Split; _] = [$($split)?];
+                if let Some(split) = split_or_none($name, inputs, splits) {
+                    return split;
+                }
                 let lower: fn(&mut KernelBuilder, Value, Value) -> Value = $lower;
                 Ok(Lowering::map(move |b, x| lower(b, x[0], x[1])))
             }
@@ -120,30 +129,34 @@ macro_rules! binary {
 
 binary! {
     /// `add a, b`: the sum; integers wrap.
-    Add "add" Number
+    Add "add" Field
         real |a, b| a + b, int i64::wrapping_add,
         lower |k, a, b| k.op(Op::Add, &[a, b]),
         slopes |_, _, _, _| Ok(Slope::Plus), |_, _, _, _| Ok(Slope::Plus),
-        adjoint |_, ct, _| Ok(Some(ct.clone())), |_, ct, _| Ok(Some(ct.clone()));
+        adjoint |_, ct, _| Ok(Some(ct.clone())), |_, ct, _| Ok(Some(ct.clone())),
+        complex |a, b| a + b, by Split::Parts;
     /// `sub a, b`: the difference; integers wrap.
-    Sub "sub" Number
+    Sub "sub" Field
         real |a, b| a - b, int i64::wrapping_sub,
         lower |k, a, b| k.op(Op::Sub, &[a, b]),
         slopes |_, _, _, _| Ok(Slope::Plus), |_, _, _, _| Ok(Slope::Minus),
-        adjoint |_, ct, _| Ok(Some(ct.clone())), |cx, ct, _| Ok(Some(cx.bind(Neg {}, &[ct])?));
+        adjoint |_, ct, _| Ok(Some(ct.clone())), |cx, ct, _| Ok(Some(cx.bind(Neg {}, &[ct])?)),
+        complex |a, b| a - b, by Split::Parts;
     /// `mul a, b`: the product; integers wrap.
-    Mul "mul" Number
+    Mul "mul" Field
         real |a, b| a * b, int i64::wrapping_mul,
         lower |k, a, b| k.op(Op::Mul, &[a, b]),
         slopes |_, _, b, _| Ok(Slope::Times(b.clone())), |_, a, _, _| Ok(Slope::Times(a.clone())),
-        adjoint times_known, times_known;
+        adjoint times_known, times_known,
+        complex |a, b| a * b, by Split::Formula(complex_math::mul);
     /// `div a, b`: the quotient. Integers truncate; `x/0` has all bits set and `MIN/-1` is `MIN`.
-    Div "div" Number
+    Div "div" Field
         real |a, b| a / b, int integer_quotient,
         lower |k, a, b| k.op(Op::Div, &[a, b]),
         slopes |_, _, b, _| Ok(Slope::Over(b.clone())),
             |cx, _, b, y| { let f = cx.bind(Div {}, &[y, b])?; Ok(Slope::Times(cx.bind(Neg {}, &[&f])?)) },
-        adjoint |cx, ct, b| b.map(|b| cx.bind(Div {}, &[ct, b])).transpose(), |_, _, _| Ok(None);
+        adjoint |cx, ct, b| b.map(|b| cx.bind(Div {}, &[ct, b])).transpose(), |_, _, _| Ok(None),
+        complex complex::div, by Split::Formula(complex_math::div);
     /// `max a, b`: the larger; NaN where either is. The derivative is shared equally at ties.
     Max "max" Number
         real |a, b| if a > b || a.is_nan() { a } else { b }, int i64::max,
@@ -168,7 +181,7 @@ binary! {
             },
         adjoint |_, _, _| Ok(None), |_, _, _| Ok(None);
     /// `pow a, b`: `a` to the power of `b`. Special values as in C; NaN for a negative base, but for whole exponents.
-    Pow "pow" Float
+    Pow "pow" Inexact
         real f64::powf, int |a, _| a,
         lower math::pow,
         slopes |cx, a, b, _| power_by_base(cx, a, b),
@@ -179,7 +192,8 @@ binary! {
                 let log = cx.bind(Log {}, &[&base])?;
                 Ok(Slope::Times(cx.bind(Mul {}, &[&log, y])?))
             },
-        adjoint |_, _, _| Ok(None), |_, _, _| Ok(None);
+        adjoint |_, _, _| Ok(None), |_, _, _| Ok(None),
+        complex complex::pow, by Split::Formula(complex_math::pow);
     /// `rem a, b`: what is left by the truncated quotient, with the sign of `a`. `x % 0` is `x` for integers and
     /// NaN for floats.
     Rem "rem" Number
@@ -245,14 +259,19 @@ fn integer_quotient(a: i64, b: i64) -> i64 {
     if b == 0 { -1 } else { a.wrapping_div(b) }
 }
 
-/// Evaluates in `f64` for floats (one more rounding for `f32`, which is exact for arithmetic), in `i64` for integers.
-fn eval_binary(inputs: &[Tensor], real: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64) -> Tensor {
+/// Evaluates in `f64` for floats and complex numbers (one more rounding for `f32`, which is exact for arithmetic), in `i64` for integers.
+fn eval_binary(
+    inputs: &[Tensor],
+    real: fn(f64, f64) -> f64,
+    int: fn(i64, i64) -> i64,
+    complex: Option<&ComplexFn>,
+) -> Tensor {
     let dtype = inputs[0].dtype();
-    map_literals(dtype, inputs[0].shape(), inputs, |x| {
-        if dtype.is_float() {
-            Literal::from_f64(dtype, real(x[0].as_f64(), x[1].as_f64()))
-        } else {
-            Literal::from_i64(dtype, int(x[0].as_i64(), x[1].as_i64()))
+    map_literals(dtype, inputs[0].shape(), inputs, |x| match complex {
+        Some(complex) if dtype.is_complex() => {
+            Literal::from_complex(dtype, complex(x[0].as_complex(), x[1].as_complex()))
         }
+        _ if dtype.is_float() => Literal::from_f64(dtype, real(x[0].as_f64(), x[1].as_f64())),
+        _ => Literal::from_i64(dtype, int(x[0].as_i64(), x[1].as_i64())),
     })
 }

@@ -33,6 +33,9 @@ impl Primitive for Bitcast {
         if from.is_bool() || to.is_bool() {
             return error("bools have no bits of their own", "`.convert` instead");
         }
+        if from.is_complex() || to.is_complex() {
+            return error("complex numbers are two floats", "`.re()` and `.im()` have bits");
+        }
         if from.size() != to.size() {
             let (from, to) = (8 * from.size(), 8 * to.size());
             return error(

@@ -72,14 +72,14 @@ bitwise! {
     /// `clz x`: how many bits are zero before the first that is not.
     Clz "clz" 1 Integer
         eval |x| {
-            let unused = 64 - width(x[0].dtype());
+            let unused = 128 - width(x[0].dtype());
             Literal::from_i64(x[0].dtype(), i64::from(x[0].bits().leading_zeros()) - unused)
         },
         lower |k, x| k.op(Op::LeadingZeros, x);
     /// `not x`: the bits that it has not; of a bool, whether it does not hold.
     Not "not" 1 Bits
         eval |x| {
-            let ones = if x[0].dtype().is_bool() { 1 } else { u64::MAX };
+            let ones = if x[0].dtype().is_bool() { 1 } else { u128::MAX };
             Literal::from_bits(x[0].dtype(), x[0].bits() ^ ones)
         },
         lower |k, x| k.op(Op::Not, x);
@@ -100,7 +100,7 @@ bitwise! {
     ShiftRightArithmetic "shift_right_arithmetic" 2 Integer
         eval |x| {
             let unused = 64 - width(x[0].dtype());
-            let signed = (x[0].bits() << unused) as i64 >> unused;
+            let signed = ((x[0].bits() as u64) << unused) as i64 >> unused;
             Literal::from_i64(x[0].dtype(), signed >> amount(x).unwrap_or(63))
         },
         lower lower_arithmetic;

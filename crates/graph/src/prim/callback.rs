@@ -40,9 +40,9 @@ impl Primitive for Callback {
         self.function.call(inputs, &self.results).map_err(|error| error.to_string())
     }
 
-    /// A Rust function has no derivative; one whose results are no floats needs none.
+    /// A Rust function has no derivative; one whose results are neither floats nor complex numbers needs none.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], _: &[Option<Atom>]) -> Result<Jvp, RuleError> {
-        if self.results.iter().any(|ty| ty.dtype.is_float()) {
+        if self.results.iter().any(|ty| ty.dtype.is_inexact()) {
             let why = "it is a Rust function, into which nobody sees; give it one by `custom_jvp`";
             return Err(RuleError::not_differentiable("callback", why));
         }

@@ -1,12 +1,12 @@
-//! `cholesky a`: the lower triangle `L` of `(a + aᵀ)/2 = L Lᵀ`; NaN if that is not positive definite.
+//! `cholesky a`: the lower triangle `L` of `(a + aᴴ)/2 = L Lᴴ`; NaN if that is not positive definite.
 
 use tracewell_array::{Shape, Tensor};
 use tracewell_kernel::{Comparison, Linalg};
 
 use super::TriangularSolve;
 use super::matrices::{
-    batch_matrices, eval_matrices, float_examples, half, lower_matrices, matrix_types, part, plus, product,
-    symmetric,
+    batch_matrices, conjugate, eval_matrices, half, lower_matrices, matrix_types, number_examples, part,
+    plus, product, symmetric,
 };
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -15,7 +15,7 @@ use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
 use crate::ty::ArrayType;
 
 params! {
-    /// `cholesky a`: the lower triangle `L` with `L Lᵀ = (a + aᵀ)/2`; NaN where there is none.
+    /// `cholesky a`: the lower triangle `L` with `L Lᴴ = (a + aᴴ)/2`; NaN where there is none.
     pub struct Cholesky {}
 }
 
@@ -32,14 +32,15 @@ impl Primitive for Cholesky {
         eval_matrices(Linalg::Cholesky, inputs)
     }
 
-    /// `dL = L Φ(L⁻¹ da L⁻ᵀ)`, where Φ keeps the lower triangle and half of the diagonal.
+    /// `dL = L Φ(L⁻¹ da L⁻ᴴ)`, where Φ keeps the lower triangle and half of the diagonal.
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
         let l = cx.bind(Cholesky {}, &[&primals[0]])?;
         let Some(da) = &tangents[0] else { return Ok(Jvp::one(l, None)) };
         let da = symmetric(cx, da)?;
         let right = TriangularSolve { left: false, lower: true, transpose: true, unit: false };
         let left = TriangularSolve { left: true, lower: true, transpose: false, unit: false };
-        let half_way = cx.bind(right, &[&l, &da])?;
+        let conj = conjugate(cx, &l)?;
+        let half_way = cx.bind(right, &[&conj, &da])?;
         let inner = cx.bind(left, &[&l, &half_way])?;
         let with = part(cx, &inner, Comparison::Ge)?;
         let without = part(cx, &inner, Comparison::Gt)?;
@@ -69,6 +70,6 @@ impl Primitive for Cholesky {
     fn examples() -> Vec<Example> {
         let shapes: [&[usize]; 7] =
             [&[1, 1], &[3, 3], &[2, 2, 2], &[2, 0, 0], &[0, 3, 3], &[1, 2, 1, 2, 2], &[18, 18]];
-        float_examples(&shapes.map(|shape| (Cholesky {}.into(), vec![Shape::from(shape)])))
+        number_examples(&shapes.map(|shape| (Cholesky {}.into(), vec![Shape::from(shape)])))
     }
 }

@@ -3,12 +3,13 @@
 //! An image is `[batch, places…, channels]`, a kernel is `[window…, channels of a group, channels of the result]`.
 //! `conv_kernel[…] x, y` is its adjoint in the kernel; the two and their adjoints are one family.
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Conv as ConvCall, ConvResult, Library, LibraryCall};
 
 use super::each::batch_each;
 use super::elementwise::arity;
 use super::shape_rules::{bilinear_jvp, each_index, linear_operand, position};
+use super::sheet::Sheet;
 use super::sliding::Sliding;
 use super::{DotGeneral, Permute, Prim, Reshape, Reverse};
 use crate::builder::GraphBuilder;
@@ -215,7 +216,7 @@ fn checked(name: &str, a: &ArrayType, b: &ArrayType, shape: Shape) -> Result<Vec
     Ok(vec![ArrayType { dtype: a.dtype, shape, weak: a.weak && b.weak }])
 }
 
-/// Sums of products, in `f64` and `i64`.
+/// Sums of products, in `f64`, `i64` and pairs of `f64`.
 fn eval_sums(sizes: &Sizes, inputs: &[Tensor], result: ConvResult) -> Result<Vec<Tensor>, String> {
     let (a, b) = (&inputs[0], &inputs[1]);
     let shape = match result {
@@ -223,6 +224,7 @@ fn eval_sums(sizes: &Sizes, inputs: &[Tensor], result: ConvResult) -> Result<Vec
         ConvResult::Kernel => sizes.kernel_shape(),
     };
     let (mut reals, mut ints) = (vec![0.0; shape.len()], vec![0i64; shape.len()]);
+    let mut complexes = vec![Complex64::ZERO; shape.len()];
     sizes.each_product(|x, w, y| {
         let (b_at, to) = match result {
             ConvResult::Image => (w, y),
@@ -231,9 +233,12 @@ fn eval_sums(sizes: &Sizes, inputs: &[Tensor], result: ConvResult) -> Result<Vec
         let (p, q) = (a.literal(x), b.literal(b_at));
         reals[to] += p.as_f64() * q.as_f64();
         ints[to] = ints[to].wrapping_add(p.as_i64().wrapping_mul(q.as_i64()));
+        complexes[to] += p.as_complex() * q.as_complex();
     });
     let dtype = a.dtype();
-    let literals: Vec<Literal> = if dtype.is_float() {
+    let literals: Vec<Literal> = if dtype.is_complex() {
+        complexes.iter().map(|&z| Literal::from_complex(dtype, z)).collect()
+    } else if dtype.is_float() {
         reals.iter().map(|&r| Literal::from_f64(dtype, r)).collect()
     } else {
         ints.iter().map(|&i| Literal::from_i64(dtype, i)).collect()
@@ -343,8 +348,11 @@ impl Primitive for Conv {
         Ok(vec![Batched::yes(y)])
     }
 
-    /// A call; of a window of one element, a matrix product.
+    /// A call; of a window of one element, a matrix product; of complex numbers, that of their parts.
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Sheet::bilinear(self, inputs));
+        }
         let sizes = self.sizes(inputs);
         if !sizes.is_product() {
             return Ok(sizes.call(ConvResult::Image, inputs, outputs));
@@ -427,6 +435,9 @@ impl Primitive for ConvKernel {
     }
 
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Sheet::bilinear(self, inputs));
+        }
         let sizes = self.sizes(inputs);
         if !sizes.is_product() {
             return Ok(sizes.call(ConvResult::Kernel, inputs, outputs));

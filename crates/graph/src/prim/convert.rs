@@ -1,10 +1,12 @@
 //! `convert[dtype=T] x`: the same values as another element type. Float to integer saturates and takes NaN to
-//! 0, integer to integer wraps, to bool is `!= 0`.
+//! 0, integer to integer wraps, to bool is `!= 0`; an imaginary part is lost on the way to a real type.
 
 use tracewell_array::{DType, Tensor};
 use tracewell_kernel::Op;
 
+use super::Or;
 use super::elementwise::{Domain, arity, batch_elementwise, example_types, map_literals};
+use super::sheet::Sheet;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -18,6 +20,29 @@ params! {
         dtype: DType,
         /// Whether the result yields in promotion.
         weak: bool,
+    }
+}
+
+impl Convert {
+    /// Between real and complex numbers: there is no imaginary part before, or it is lost.
+    fn of_parts(&self, inputs: &[ArrayType]) -> Lowering {
+        Sheet::lowering("convert", inputs, |s, x| {
+            let part = Convert { dtype: self.dtype.real(), weak: self.weak };
+            let (re, im) = match inputs[0].dtype.is_complex() {
+                true => s.parts(&x[0]),
+                false => (x[0].clone(), s.fill(&x[0], 0.0)),
+            };
+            if self.dtype.is_bool() {
+                let both = [s.bind(part.clone(), &[re]), s.bind(part, &[im])];
+                return s.bind(Or {}, &both);
+            }
+            let re = s.bind(part.clone(), &[re]);
+            if !self.dtype.is_complex() {
+                return re;
+            }
+            let im = s.bind(part, &[im]);
+            s.complex(&re, &im)
+        })
     }
 }
 
@@ -39,7 +64,7 @@ impl Primitive for Convert {
     fn jvp(&self, cx: &mut Cx<'_>, primals: &[Atom], tangents: &[Option<Atom>]) -> Result<Jvp, RuleError> {
         let y = cx.bind(self.clone(), &[&primals[0]])?;
         let dy = match &tangents[0] {
-            Some(dx) if self.dtype.is_float() => Some(cx.bind(self.clone(), &[dx])?),
+            Some(dx) if self.dtype.is_inexact() => Some(cx.bind(self.clone(), &[dx])?),
             _ => None,
         };
         Ok(Jvp::one(y, dy))
@@ -63,8 +88,11 @@ impl Primitive for Convert {
         batch_elementwise(cx, self.clone(), size, operands)
     }
 
-    fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let dtype = self.dtype;
+        if dtype.is_complex() || inputs[0].dtype.is_complex() {
+            return Ok(self.of_parts(inputs));
+        }
         Ok(Lowering::map(
             move |b, x| {
                 if b.dtype(x[0]) == dtype { x[0] } else { b.op(Op::Convert(dtype), &[x[0]]) }

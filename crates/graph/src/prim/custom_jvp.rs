@@ -43,7 +43,7 @@ impl Primitive for CustomJvp {
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         check_operands("custom_jvp", &self.primal, inputs)?;
         let with_tangents = |types: &[ArrayType], skip: usize| -> Vec<ArrayType> {
-            let tangents = types.iter().skip(skip).filter(|ty| ty.dtype.is_float());
+            let tangents = types.iter().skip(skip).filter(|ty| ty.dtype.is_inexact());
             types.iter().chain(tangents).cloned().collect()
         };
         let (own, outputs) = (self.primal.input_types(), self.primal.output_types());

@@ -2,11 +2,12 @@
 //!
 //! The result has the batch axes, then the free axes of `a`, then the free axes of `b`.
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Gemm, Library, LibraryCall};
 
 use super::elementwise::arity;
 use super::shape_rules::{bilinear_jvp, each_index, linear_operand, position};
+use super::sheet::Sheet;
 use super::{Broadcast, Mul, Permute, ReduceSum};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
@@ -142,7 +143,7 @@ impl Primitive for DotGeneral {
             }
             left.free.iter().enumerate().for_each(|(k, &axis)| i[axis] = index[nb + k]);
             right.free.iter().enumerate().for_each(|(k, &axis)| j[axis] = index[nb + nf + k]);
-            let (mut real, mut int) = (0.0, 0i64);
+            let (mut real, mut int, mut complex) = (0.0, 0i64, Complex64::ZERO);
             each_index(&contracted, |c| {
                 for k in 0..c.len() {
                     i[left.contract[k]] = c[k];
@@ -152,8 +153,11 @@ impl Primitive for DotGeneral {
                 let y = b.literal(position(b.shape(), &j));
                 real += x.as_f64() * y.as_f64();
                 int = int.wrapping_add(x.as_i64().wrapping_mul(y.as_i64()));
+                complex += x.as_complex() * y.as_complex();
             });
-            literals.push(if out.dtype.is_float() {
+            literals.push(if out.dtype.is_complex() {
+                Literal::from_complex(out.dtype, complex)
+            } else if out.dtype.is_float() {
                 Literal::from_f64(out.dtype, real)
             } else {
                 Literal::from_i64(out.dtype, int)
@@ -238,6 +242,9 @@ impl Primitive for DotGeneral {
     /// operands are permuted first.
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (a, b) = (&inputs[0], &inputs[1]);
+        if a.dtype.is_complex() {
+            return Ok(Sheet::bilinear(self, inputs));
+        }
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));
         if outputs[0].shape.len().saturating_mul(product(&a.shape, left.contract)) <= SMALL {
             return Ok(Lowering::Late(self.written_out(a, b)?.into()));

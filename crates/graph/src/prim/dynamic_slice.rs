@@ -90,6 +90,9 @@ impl Primitive for DynamicSlice {
     }
 
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Lowering::Parts);
+        }
         let loops = WindowLoops::new(&inputs[0].shape, &self.window());
         Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
             loops.build(b, &operands[1..], |b, whole, window| {

@@ -111,6 +111,9 @@ impl Primitive for DynamicUpdateSlice {
 
     /// In place where nobody needs the array any more: only the window is written.
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Lowering::Parts);
+        }
         let loops = WindowLoops::new(&inputs[0].shape, &inputs[1].shape);
         Ok(Lowering::Update(Arc::new(move |b, operands, results| {
             loops.build(b, &operands[1..], |b, whole, window| {

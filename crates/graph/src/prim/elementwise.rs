@@ -19,6 +19,14 @@ pub(crate) enum Domain {
     Bits,
     /// Floats and integers.
     Number,
+    /// Everything but complex numbers.
+    Ordered,
+    /// Complex numbers.
+    Complex,
+    /// Floats and complex numbers.
+    Inexact,
+    /// Floats, integers and complex numbers.
+    Field,
     /// Everything.
     Any,
 }
@@ -28,29 +36,40 @@ impl Domain {
         match self {
             Domain::Float => dtype.is_float(),
             Domain::Integer => dtype.is_integer(),
-            Domain::Bits => !dtype.is_float(),
-            Domain::Number => !dtype.is_bool(),
+            Domain::Bits => dtype.is_integer() || dtype.is_bool(),
+            Domain::Number => dtype.is_float() || dtype.is_integer(),
+            Domain::Ordered => !dtype.is_complex(),
+            Domain::Complex => dtype.is_complex(),
+            Domain::Inexact => dtype.is_inexact(),
+            Domain::Field => !dtype.is_bool(),
             Domain::Any => true,
         }
     }
 
-    pub(crate) fn describe(self) -> &'static str {
-        match self {
+    /// Why operands outside are refused, and what to do. `method` is the name that users know.
+    pub(crate) fn refuse(self, name: &str, method: &str, found: &ArrayType) -> TypeError {
+        let complex = found.dtype.is_complex();
+        let expected = match self {
+            Domain::Float if complex => "a real float array",
+            Domain::Number | Domain::Ordered if complex => "real numbers",
             Domain::Float => "a float array",
             Domain::Integer => "integers",
             Domain::Bits => "integers or bools",
-            Domain::Number => "numbers",
-            Domain::Any => "any array",
-        }
-    }
-
-    pub(crate) fn way_out(self) -> &'static str {
-        match self {
-            Domain::Float => "`.convert(F32)` first",
-            Domain::Integer => "`.convert(I32)` first",
+            Domain::Number | Domain::Field => "numbers",
+            Domain::Complex => "a complex array",
+            Domain::Inexact => "a float or complex array",
+            Domain::Ordered | Domain::Any => "any array",
+        };
+        let help = match self {
+            _ if complex => "`.re()`, `.im()` and `.abs()` are real",
+            Domain::Float | Domain::Inexact => "`.convert(F32)` first",
+            Domain::Complex => "`.convert(C64)` first",
             Domain::Bits => "`.convert(I32)` first, or compare: `x.gt(0.0)`",
-            Domain::Number | Domain::Any => "`.convert(I32)` first",
-        }
+            Domain::Integer | Domain::Number | Domain::Ordered | Domain::Field | Domain::Any => {
+                "`.convert(I32)` first"
+            }
+        };
+        TypeError::new(name, format!("`{method}` expects {expected}, found {found}")).help(help)
     }
 }
 
@@ -63,8 +82,7 @@ pub(crate) fn same_type(name: &str, domain: Domain, inputs: &[ArrayType]) -> Res
         }
     }
     if !domain.holds(first.dtype) {
-        let message = format!("`{name}` expects {}, found {first}", domain.describe());
-        return Err(TypeError::new(name, message).help(domain.way_out()));
+        return Err(domain.refuse(name, name, first));
     }
     Ok(ArrayType { weak: inputs.iter().all(|t| t.weak), ..first.clone() })
 }

@@ -3,6 +3,7 @@
 use tracewell_array::{DType, Literal, Tensor};
 
 use super::places::{Places, batched_indices, place_examples};
+use super::sheet::Sheet;
 use super::window::known_starts;
 use super::{Scatter, ScatterOp};
 use crate::error::{RuleError, TypeError};
@@ -41,6 +42,14 @@ pub enum Outside {
 }
 
 impl Outside {
+    /// The same of one part of complex numbers.
+    fn part(self, part: fn(Literal) -> Literal) -> Outside {
+        match self {
+            Outside::Clip => Outside::Clip,
+            Outside::Fill(value) => Outside::Fill(part(value)),
+        }
+    }
+
     /// The same of tangents, which are zero where values are fixed.
     fn of_tangents(self) -> Outside {
         match self {
@@ -153,6 +162,19 @@ impl Primitive for Gather {
 
     /// Elements of the array wherever they are needed, without memory for all of them.
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Sheet::lowering("gather", inputs, |s, operands| {
+                let (re, im) = s.parts(&operands[0]);
+                let mut of = |part: Atom, outside: Outside| {
+                    let operands: Vec<Atom> =
+                        std::iter::once(part).chain(operands[1..].iter().cloned()).collect();
+                    s.bind(Gather { outside, ..self.clone() }, &operands)
+                };
+                let (re, im) =
+                    (of(re, self.outside.part(Literal::re)), of(im, self.outside.part(Literal::im)));
+                s.complex(&re, &im)
+            }));
+        }
         let outside = match self.outside {
             Outside::Clip => None,
             Outside::Fill(value) => Some(value),

@@ -1,10 +1,12 @@
 //! `integer_pow[exponent=n] x`: `x` to a power that is known now, by repeated squaring.
 
-use tracewell_array::{DType, Literal, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Tensor};
 use tracewell_kernel::{KernelBuilder, Op, Value};
 
 use super::Mul;
+use super::complex_math::reference;
 use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
+use super::sheet::Sheet;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -13,7 +15,7 @@ use crate::ty::ArrayType;
 
 params! {
     /// `integer_pow[exponent=n] x`: a product of `n` factors `x`, from squares; each product is rounded, or wraps
-    /// for integers. One over it where `n` is negative, which only floats may have. 1 where `n` is 0.
+    /// for integers. One over it where `n` is negative, which integers may not have. 1 where `n` is 0.
     pub struct IntegerPow {
         /// The power.
         exponent: i32,
@@ -27,8 +29,8 @@ impl Primitive for IntegerPow {
 
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         arity("integer_pow", inputs, 1)?;
-        let ty = same_type("integer_pow", Domain::Number, inputs)?;
-        if self.exponent < 0 && !ty.dtype.is_float() {
+        let ty = same_type("integer_pow", Domain::Field, inputs)?;
+        if self.exponent < 0 && !ty.dtype.is_inexact() {
             let power = self.exponent;
             let message = format!("cannot raise {ty} to the power {power}");
             return Err(TypeError::new("integer_pow", message).help("`.convert(F32)` first"));
@@ -39,6 +41,11 @@ impl Primitive for IntegerPow {
     fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         let (dtype, n) = (inputs[0].dtype(), self.exponent.unsigned_abs());
         Ok(vec![map_literals(dtype, inputs[0].shape(), inputs, |x| {
+            if dtype.is_complex() {
+                let power = power(n, x[0].as_complex(), |a, b| a * b).unwrap_or(Complex64::ONE);
+                let inverse = || reference::div(Complex64::ONE, power);
+                return Literal::from_complex(dtype, if self.exponent < 0 { inverse() } else { power });
+            }
             if !dtype.is_float() {
                 return Literal::from_i64(dtype, x[0].as_i64().wrapping_pow(n));
             }
@@ -80,8 +87,19 @@ impl Primitive for IntegerPow {
         batch_elementwise(cx, self.clone(), size, operands)
     }
 
-    fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let exponent = self.exponent;
+        if inputs[0].dtype.is_complex() {
+            return Ok(Sheet::lowering("integer_pow", inputs, |s, x| {
+                let one = s.fill(&x[0], 1.0);
+                let power = power(exponent.unsigned_abs(), x[0].clone(), |a, b| s.mul(&a, &b));
+                match power {
+                    Some(power) if exponent < 0 => s.div(&one, &power),
+                    Some(power) => power,
+                    None => one,
+                }
+            }));
+        }
         Ok(Lowering::map(move |b: &mut KernelBuilder, x: &[Value]| {
             let squared = power(exponent.unsigned_abs(), x[0], |x, y| b.op(Op::Mul, &[x, y]));
             let one = b.like(x[0], 1.0);
@@ -95,7 +113,7 @@ impl Primitive for IntegerPow {
 
     fn examples() -> Vec<Example> {
         let of = |exponent: i32| {
-            let domain = if exponent < 0 { Domain::Float } else { Domain::Number };
+            let domain = if exponent < 0 { Domain::Inexact } else { Domain::Field };
             elementwise::examples(IntegerPow { exponent }, domain, 1)
         };
         let large = ArrayType::new(DType::F64, [3]);
@@ -107,15 +125,18 @@ impl Primitive for IntegerPow {
 
 /// The product of `n` factors `x`: squares of squares, of which those are multiplied that the bits of `n` name, the
 /// lowest first. None of no factors.
-fn power<T: Copy>(mut n: u32, x: T, mut times: impl FnMut(T, T) -> T) -> Option<T> {
+fn power<T: Clone>(mut n: u32, x: T, mut times: impl FnMut(T, T) -> T) -> Option<T> {
     let (mut square, mut product) = (x, None);
     while n > 0 {
         if n & 1 == 1 {
-            product = Some(product.map_or(square, |product| times(product, square)));
+            product = Some(match product {
+                Some(product) => times(product, square.clone()),
+                None => square.clone(),
+            });
         }
         n >>= 1;
         if n > 0 {
-            square = times(square, square);
+            square = times(square.clone(), square);
         }
     }
     product

@@ -1,9 +1,11 @@
-//! `is_finite x`: whether each float is neither infinite nor NaN.
+//! `is_finite x`: whether each float, or both parts of each complex number, is neither infinite nor NaN.
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_kernel::{Comparison, Op};
 
+use super::And;
 use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
+use super::sheet::Sheet;
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
@@ -22,12 +24,12 @@ impl Primitive for IsFinite {
 
     fn type_rule(&self, inputs: &[ArrayType]) -> Result<Vec<ArrayType>, TypeError> {
         arity("is_finite", inputs, 1)?;
-        Ok(vec![same_type("is_finite", Domain::Float, inputs)?.with_dtype(DType::Bool)])
+        Ok(vec![same_type("is_finite", Domain::Inexact, inputs)?.with_dtype(DType::Bool)])
     }
 
     fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         Ok(vec![map_literals(DType::Bool, inputs[0].shape(), inputs, |x| {
-            Literal::new(x[0].as_f64().is_finite())
+            Literal::new(x[0].as_complex().is_finite())
         })])
     }
 
@@ -49,7 +51,14 @@ impl Primitive for IsFinite {
         batch_elementwise(cx, IsFinite {}, size, operands)
     }
 
-    fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Sheet::lowering("is_finite", inputs, |s, x| {
+                let (re, im) = s.parts(&x[0]);
+                let both = [s.bind(IsFinite {}, &[re]), s.bind(IsFinite {}, &[im])];
+                s.bind(And {}, &both)
+            }));
+        }
         Ok(Lowering::map(|b, x| {
             let size = b.op(Op::Abs, x);
             let infinity = b.like(x[0], f64::INFINITY);
@@ -58,6 +67,6 @@ impl Primitive for IsFinite {
     }
 
     fn examples() -> Vec<Example> {
-        elementwise::examples(IsFinite {}, Domain::Float, 1)
+        elementwise::examples(IsFinite {}, Domain::Inexact, 1)
     }
 }

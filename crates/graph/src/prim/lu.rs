@@ -5,7 +5,7 @@ use tracewell_kernel::linalg::dims;
 use tracewell_kernel::{Comparison, Linalg};
 
 use super::matrices::{
-    batch_matrices, eval_matrices, float_examples, identity, lower_matrices, matrix_types, part, plus,
+    batch_matrices, eval_matrices, identity, lower_matrices, matrix_types, number_examples, part, plus,
     product, reordered,
 };
 use super::{Pad, TriangularSolve};
@@ -82,7 +82,7 @@ impl Primitive for Lu {
     fn examples() -> Vec<Example> {
         let shapes: [&[usize]; 8] =
             [&[1, 1], &[3, 3], &[4, 2], &[2, 4], &[2, 3, 3], &[2, 0, 3], &[1, 2, 1, 3, 2], &[18, 18]];
-        float_examples(&shapes.map(|shape| (Lu {}.into(), vec![Shape::from(shape)])))
+        number_examples(&shapes.map(|shape| (Lu {}.into(), vec![Shape::from(shape)])))
     }
 }
 

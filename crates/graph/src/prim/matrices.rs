@@ -5,8 +5,8 @@ use tracewell_kernel::{Comparison, Library, LibraryCall, Linalg};
 
 use super::elementwise::arity;
 use super::{
-    Add, And, Broadcast, Compare, Convert, DotGeneral, Gather, Iota, Mul, Outside, Permute, Places, Prim,
-    ReduceSum, Select, Sub,
+    Add, And, Broadcast, Compare, Conj, Convert, DotGeneral, Gather, Iota, Mul, Outside, Permute, Places,
+    Prim, ReduceSum, Select, Sub,
 };
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -24,7 +24,9 @@ pub(super) fn matrix_types(
     let error = |why: String| TypeError::new(name, format!("`{name}` of {}: {why}", operands.join(" and ")));
     let types: Vec<(DType, Shape)> = inputs.iter().map(|ty| (ty.dtype, ty.shape.clone())).collect();
     let results = linalg.results(&types).map_err(|why| {
-        let way_out = if inputs.iter().any(|ty| !ty.dtype.is_float()) {
+        let way_out = if linalg.is_real_only() && types[0].0.is_complex() {
+            "of complex matrices there are `eig`, `qr`, `lu` and `cholesky`"
+        } else if inputs.iter().any(|ty| !ty.dtype.is_inexact()) {
             "`.convert(F32)` first"
         } else {
             "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so"
@@ -37,7 +39,7 @@ pub(super) fn matrix_types(
     let weak = inputs.iter().all(|ty| ty.weak);
     Ok(results
         .into_iter()
-        .map(|(dtype, shape)| ArrayType { dtype, shape, weak: weak && dtype.is_float() })
+        .map(|(dtype, shape)| ArrayType { dtype, shape, weak: weak && dtype.is_inexact() })
         .collect())
 }
 
@@ -70,6 +72,22 @@ pub(super) fn batch_matrices(
 /// One example for each case and type of float.
 pub(super) fn float_examples(cases: &[(Prim, Vec<Shape>)]) -> Vec<Example> {
     super::examples_of(cases, &[DType::F32, DType::F64])
+}
+
+/// The same, and for complex numbers.
+pub(super) fn number_examples(cases: &[(Prim, Vec<Shape>)]) -> Vec<Example> {
+    super::examples_of(cases, &[DType::F32, DType::F64, DType::C64, DType::C128])
+}
+
+/// The complex conjugate; of real numbers themselves.
+pub(super) fn conjugate(cx: &mut Cx<'_>, x: &Atom) -> Result<Atom, RuleError> {
+    if cx.ty(x).dtype.is_complex() { cx.bind(Conj {}, &[x]) } else { Ok(x.clone()) }
+}
+
+/// `xᴴ`
+pub(super) fn adjoint(cx: &mut Cx<'_>, x: &Atom) -> Result<Atom, RuleError> {
+    let conj = conjugate(cx, x)?;
+    transposed(cx, &conj)
 }
 
 /// `xᵀ`
@@ -113,9 +131,9 @@ pub(super) fn half(cx: &mut Cx<'_>, x: &Atom) -> Result<Atom, RuleError> {
     times(cx, x, &half)
 }
 
-/// `(x + xᵀ) / 2`
+/// `(x + xᴴ) / 2`
 pub(super) fn symmetric(cx: &mut Cx<'_>, x: &Atom) -> Result<Atom, RuleError> {
-    let other = transposed(cx, x)?;
+    let other = adjoint(cx, x)?;
     let sum = plus(cx, x, &other)?;
     half(cx, &sum)
 }

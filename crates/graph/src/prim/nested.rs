@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use tracewell_array::Complex64;
+
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::{Atom, Graph, Splat};
@@ -177,13 +179,13 @@ pub(super) fn spread(atoms: Vec<Atom>, flags: &[bool]) -> Vec<Option<Atom>> {
 
 /// The atom, unless it is filled with zero: then it is known to be a zero, and no atom at all.
 pub(super) fn unless_zero(atom: Atom) -> Option<Atom> {
-    let is_zero = atom.literal().is_some_and(|literal| literal.as_f64() == 0.0);
+    let is_zero = atom.literal().is_some_and(|literal| literal.as_complex() == Complex64::ZERO);
     if is_zero { None } else { Some(atom) }
 }
 
-/// Which of these types are of floats, and so have tangents.
+/// Which of these types are of floats or complex numbers, and so have tangents.
 pub(super) fn floats(types: &[ArrayType]) -> Vec<bool> {
-    types.iter().map(|ty| ty.dtype.is_float()).collect()
+    types.iter().map(|ty| ty.dtype.is_inexact()).collect()
 }
 
 /// Those for which the flag holds.

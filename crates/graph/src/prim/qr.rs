@@ -6,8 +6,8 @@ use tracewell_kernel::{Comparison, Linalg};
 
 use super::TriangularSolve;
 use super::matrices::{
-    batch_matrices, eval_matrices, float_examples, lower_matrices, matrix_types, minus, part, plus, product,
-    transposed,
+    adjoint, batch_matrices, conjugate, eval_matrices, half, lower_matrices, matrix_types, minus,
+    number_examples, part, plus, product,
 };
 use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
@@ -50,11 +50,19 @@ impl Primitive for Qr {
         let (q, r) = (&primals[0], &primals[1]);
         let solve = TriangularSolve { left: false, lower: false, transpose: false, unit: false };
         let da_r = cx.bind(solve, &[r, da])?;
-        let qt = transposed(cx, q)?;
+        let qt = adjoint(cx, q)?;
         let f = product(cx, &qt, &da_r)?;
         let below = part(cx, &f, Comparison::Gt)?;
-        let mirrored = transposed(cx, &below)?;
-        let omega = minus(cx, &below, &mirrored)?;
+        let mirrored = adjoint(cx, &below)?;
+        let mut omega = minus(cx, &below, &mirrored)?;
+        if cx.ty(&f).dtype.is_complex() {
+            // The diagonal of `r` stays real.
+            let diagonal = part(cx, &f, Comparison::Eq)?;
+            let conj = conjugate(cx, &diagonal)?;
+            let twice = minus(cx, &diagonal, &conj)?;
+            let imaginary = half(cx, &twice)?;
+            omega = plus(cx, &omega, &imaginary)?;
+        }
         let (turn, rest) = (minus(cx, &omega, &f)?, minus(cx, &f, &omega)?);
         let turned = product(cx, q, &turn)?;
         let dq = plus(cx, &turned, &da_r)?;
@@ -92,6 +100,6 @@ impl Primitive for Qr {
             (&[1, 2, 1, 3, 2], false),
             (&[18, 17], false),
         ];
-        float_examples(&shapes.map(|(shape, full)| (Qr { full }.into(), vec![Shape::from(shape)])))
+        number_examples(&shapes.map(|(shape, full)| (Qr { full }.into(), vec![Shape::from(shape)])))
     }
 }

@@ -3,12 +3,12 @@
 //! The order in which floats are summed is part of the numeric contract (docs/numerics.md) and belongs to the
 //! kernel language; the evaluator here sums in `f64`, so the two agree up to rounding.
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Combine, Comparison};
 
 use super::elementwise::{Domain, arity};
 use super::shape_rules::{each_index, position};
-use super::{Broadcast, Compare, Convert, Div, Mul, Permute, Reshape, Slice};
+use super::{Add, Broadcast, Compare, Convert, Div, Mul, Permute, Reshape, Slice};
 use crate::builder::GraphBuilder;
 use crate::error::{RuleError, TypeError};
 use crate::graph::{Atom, Graph};
@@ -16,11 +16,13 @@ use crate::params;
 use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
 use crate::ty::ArrayType;
 
+type ComplexFn = fn(Complex64, Complex64) -> Complex64;
 type TangentFn = fn(&mut Cx<'_>, axes: &[usize], x: &Atom, dx: &Atom, y: &Atom) -> Result<Atom, RuleError>;
 
 macro_rules! reductions {
     ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident $combine:ident
-        real $real:expr, int $int:expr, linear $linear:literal, tangent $tangent:expr;)*) => {$(
+        real $real:expr, int $int:expr, linear $linear:literal, tangent $tangent:expr
+        $(, complex $complex:expr, by $split:expr)?;)*) => {$(
         params! {
             $(#[doc = $doc])*
             pub struct $Name {
@@ -38,7 +40,9 @@ macro_rules! reductions {
             }
 
             fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
-                Ok(vec![eval_reduce(&inputs[0], &self.axes, Combine::$combine, $real, $int)])
+                let complex: &[ComplexFn] = &[$($complex)?];
+                let complex = complex.first();
+                Ok(vec![eval_reduce(&inputs[0], &self.axes, Combine::$combine, $real, $int, complex)])
             }
 
             fn jvp(
@@ -79,7 +83,13 @@ macro_rules! reductions {
                 Ok(vec![Batched::yes(cx.bind($Name { axes }, &[&operands[0].atom])?)])
             }
 
-            fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+            fn lower(&self, _inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+                $(
+                    if _inputs[0].dtype.is_complex() {
+                        let split: fn(&[usize], &ArrayType) -> Result<Lowering, RuleError> = $split;
+                        return split(&self.axes, &_inputs[0]);
+                    }
+                )?
                 Ok(Lowering::Reduce { combine: Combine::$combine, axes: self.axes.clone() })
             }
 
@@ -117,13 +127,15 @@ reductions! {
         real |a, b| if a < b || a.is_nan() { a } else { b }, int i64::min,
         linear false, tangent share_of_extremes;
     /// `reduce_prod[axes=A] x`: the product along the axes `A`; integers wrap.
-    ReduceProd "reduce_prod" Number Mul
+    ReduceProd "reduce_prod" Field Mul
         real |a, b| a * b, int i64::wrapping_mul,
-        linear false, tangent |cx, axes, x, dx, _| product_tangent(cx, axes, x, dx);
+        linear false, tangent |cx, axes, x, dx, _| product_tangent(cx, axes, x, dx),
+        complex |a, b| a * b, by |axes, x| Ok(Lowering::Graph(product_by_halves(axes, x)?.into()));
     /// `reduce_sum[axes=A] x`: the sum along the axes `A`; integers wrap.
-    ReduceSum "reduce_sum" Number Add
+    ReduceSum "reduce_sum" Field Add
         real |a, b| a + b, int i64::wrapping_add,
-        linear true, tangent |cx, axes, _, dx, _| cx.bind(ReduceSum { axes: axes.to_vec() }, &[dx]);
+        linear true, tangent |cx, axes, _, dx, _| cx.bind(ReduceSum { axes: axes.to_vec() }, &[dx]),
+        complex |a, b| a + b, by |_, _| Ok(Lowering::Parts);
 }
 
 /// The operand's type without the reduced axes.
@@ -146,8 +158,7 @@ fn reduced_type(
             "reduce_or" => "any",
             _ => name.trim_start_matches("reduce_"),
         };
-        let message = format!("`{method}` expects {}, found {x}", domain.describe());
-        return Err(TypeError::new(name, message).help(domain.way_out()));
+        return Err(domain.refuse(name, method, x));
     }
     let kept = x.shape.iter().enumerate().filter(|(i, _)| !axes.contains(i)).map(|(_, n)| n);
     Ok(vec![x.with_shape(kept.collect::<Shape>())])
@@ -159,11 +170,13 @@ fn eval_reduce(
     combine: Combine,
     real: fn(f64, f64) -> f64,
     int: fn(i64, i64) -> i64,
+    complex: Option<&ComplexFn>,
 ) -> Tensor {
     let dtype = x.dtype();
     let kept: Vec<usize> = (0..x.rank()).filter(|a| !axes.contains(a)).collect();
     let shape: Shape = kept.iter().map(|&a| x.shape().size(a)).collect();
-    let identity = combine.identity(dtype).expect("typed");
+    let identity = combine.identity(dtype.real()).expect("typed");
+    let mut complexes = vec![identity.as_complex(); shape.len()];
     let mut reals = vec![identity.as_f64(); shape.len()];
     let mut ints = vec![identity.as_i64(); shape.len()];
     each_index(x.shape(), |index| {
@@ -171,8 +184,13 @@ fn eval_reduce(
         let (to, value) = (position(&shape, &to), x.literal(position(x.shape(), index)));
         reals[to] = real(reals[to], value.as_f64());
         ints[to] = int(ints[to], value.as_i64());
+        if let Some(complex) = complex {
+            complexes[to] = complex(complexes[to], value.as_complex());
+        }
     });
-    let literals: Vec<Literal> = if dtype.is_float() {
+    let literals: Vec<Literal> = if dtype.is_complex() {
+        complexes.iter().map(|&z| Literal::from_complex(dtype, z)).collect()
+    } else if dtype.is_float() {
         reals.iter().map(|&r| Literal::from_f64(dtype, r)).collect()
     } else {
         ints.iter().map(|&i| Literal::from_i64(dtype, i)).collect()
@@ -234,7 +252,9 @@ fn product_by_halves(axes: &[usize], ty: &ArrayType) -> Result<Graph, TypeError>
         Some(product) => b.bind1(Reshape { shape: result }, &[product])?,
         None => {
             let sum = b.bind1(ReduceSum { axes: vec![0] }, &[x])?;
-            b.bind1(Reshape { shape: result }, &[sum])?
+            let one = Atom::fill(&b.ty(&sum), 1.0);
+            let product = b.bind1(Add {}, &[sum, one])?;
+            b.bind1(Reshape { shape: result }, &[product])?
         }
     };
     Ok(b.finish("product", vec![product]))

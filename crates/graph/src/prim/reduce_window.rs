@@ -159,8 +159,7 @@ reductions! {
 /// The operand's type with the places of the window for its sizes.
 pub(super) fn window_type(name: &str, sliding: &Sliding, x: &ArrayType) -> Result<ArrayType, TypeError> {
     if !Domain::Number.holds(x.dtype) {
-        let message = format!("`{name}` expects {}, found {x}", Domain::Number.describe());
-        return Err(TypeError::new(name, message).help(Domain::Number.way_out()));
+        return Err(Domain::Number.refuse(name, name, x));
     }
     let fail = |why: String| TypeError::new(name, format!("`{name}` of {x}: {why}"));
     let shape = Shape::from(sliding.places(&x.shape.sizes()).map_err(fail)?);
@@ -272,7 +271,7 @@ pub(super) fn window_examples(of: impl Fn(Sliding, bool) -> (Prim, usize)) -> Ve
         let number = |axis: &[i64; 7]| T::try_from(axis[at]).ok().expect("only paddings are negative");
         axes.iter().map(number).collect()
     }
-    let numbers: Vec<DType> = DType::ALL.iter().copied().filter(|d| !d.is_bool()).collect();
+    let numbers: Vec<DType> = DType::ALL.iter().copied().filter(|&d| Domain::Number.holds(d)).collect();
     let cases: Vec<(Prim, Vec<Shape>)> = CASES
         .iter()
         .enumerate()

@@ -80,7 +80,11 @@ impl ScatterOp {
     }
 
     fn domain(self) -> Domain {
-        if self == Self::Set { Domain::Any } else { Domain::Number }
+        match self {
+            Self::Set => Domain::Any,
+            Self::Add => Domain::Field,
+            Self::Mul | Self::Min | Self::Max => Domain::Number,
+        }
     }
 
     /// An element combined with an update.
@@ -88,6 +92,9 @@ impl ScatterOp {
         let dtype = x.dtype();
         if self == Self::Set {
             return update;
+        }
+        if dtype.is_complex() {
+            return Literal::from_complex(dtype, x.as_complex() + update.as_complex());
         }
         if dtype.is_float() {
             let (a, b) = (x.as_f64(), update.as_f64());
@@ -180,9 +187,7 @@ impl Primitive for Scatter {
             return fail(format!("`scatter` into {x} needs updates {windows}, found {updates}: {why}"));
         }
         if !self.op.domain().holds(x.dtype) {
-            let (op, domain) = (self.op.name(), self.op.domain().describe());
-            let message = format!("`scatter` by `{op}` expects {domain}, found {x}");
-            return Err(TypeError::new("scatter", message).help(self.op.domain().way_out()));
+            return Err(self.op.domain().refuse("scatter", &format!("scatter` by `{}", self.op.name()), x));
         }
         Ok(vec![ArrayType { weak: x.weak && updates.weak, ..x.clone() }])
     }
@@ -246,6 +251,9 @@ impl Primitive for Scatter {
 
     /// In place where nobody needs the array any more: only the places are written.
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[0].dtype.is_complex() {
+            return Ok(Lowering::Parts);
+        }
         let (op, shapes) = (self.op.op(), (&inputs[0].shape, &inputs[1].shape));
         let loops = PlaceLoops::new(&self.places(), shapes, &inputs[2..], self.drop);
         Ok(Lowering::Update(Arc::new(move |b, operands, results| {

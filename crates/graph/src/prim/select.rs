@@ -73,7 +73,10 @@ impl Primitive for Select {
         batch_elementwise(cx, Select {}, size, operands)
     }
 
-    fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+    fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+        if inputs[1].dtype.is_complex() {
+            return Ok(Lowering::Parts);
+        }
         Ok(Lowering::map(|b, x| b.select(x[0], x[1], x[2])))
     }
 

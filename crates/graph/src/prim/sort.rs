@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Library, LibraryCall, SortRows};
 
-use super::elementwise::difference;
+use super::elementwise::{Domain, difference};
 use super::shape_rules::{each_index, position};
 use super::{Iota, Pad, Permute};
 use crate::builder::GraphBuilder;
@@ -75,6 +75,9 @@ impl Primitive for Sort {
         };
         if !(1..=inputs.len()).contains(&self.keys) {
             return fail(format!("`sort` of {} arrays cannot have {} keys", inputs.len(), self.keys));
+        }
+        if let Some(complex) = inputs.iter().find(|ty| ty.dtype.is_complex()) {
+            return Err(Domain::Ordered.refuse("sort", "sort", complex));
         }
         for other in &inputs[1..] {
             if let Some(why) = difference(first, &ArrayType { dtype: first.dtype, ..other.clone() }) {
@@ -231,7 +234,7 @@ impl Primitive for Sort {
         ];
         let mut all = super::examples_of(
             &cases.map(|(shape, sort)| (sort.into(), vec![Shape::from(shape)])),
-            DType::ALL,
+            DType::REAL,
         );
         // Several operands, of which some are keys, and element types mixed.
         let mixed = |shape: &[usize], sort: Sort, dtypes: &[DType]| Example {

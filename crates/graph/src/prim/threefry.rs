@@ -58,8 +58,8 @@ impl Primitive for Threefry {
             let word = |i: usize| words[i].bits() as u32;
             let (x, y) = threefry2x32([word(0), word(1)], [word(2), word(3)]);
             match self.wide {
-                true => Literal::from_bits(DType::I64, u64::from(x) << 32 | u64::from(y)),
-                false => Literal::from_bits(DType::U32, u64::from(x ^ y)),
+                true => Literal::from_bits(DType::I64, u128::from(x) << 32 | u128::from(y)),
+                false => Literal::from_bits(DType::U32, u128::from(x ^ y)),
             }
         })])
     }

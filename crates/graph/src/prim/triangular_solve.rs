@@ -4,7 +4,7 @@ use tracewell_array::{Shape, Tensor};
 use tracewell_kernel::{Comparison, Linalg, Triangular};
 
 use super::matrices::{
-    batch_matrices, eval_matrices, float_examples, lower_matrices, matrix_types, minus, part, product,
+    batch_matrices, eval_matrices, lower_matrices, matrix_types, minus, number_examples, part, product,
     transposed,
 };
 use super::{Neg, Permute, Reshape};
@@ -142,6 +142,6 @@ impl Primitive for TriangularSolve {
                 cases.push((prim.clone().into(), vec![shape([n[0], n[0]]), shape(own)]));
             }
         }
-        float_examples(&cases)
+        number_examples(&cases)
     }
 }

@@ -2,9 +2,10 @@
 
 use std::f64::consts::{FRAC_2_SQRT_PI, LN_2, LOG2_E, LOG10_E};
 
-use tracewell_array::{DType, Literal, Tensor};
-use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
+use tracewell_array::{Complex64, Literal, Tensor};
+use tracewell_kernel::{KernelBuilder, Op, Value, math};
 
+use super::complex_math::{self, Split, reference as complex, split_or_none};
 use super::elementwise::{self, Domain, arity, batch_elementwise, map_literals, same_type};
 use super::reference;
 use super::tetragamma::tetragamma;
@@ -26,11 +27,14 @@ enum Slope {
 }
 
 type SlopeFn = fn(&mut Cx<'_>, &Atom, &Atom) -> Result<Slope, RuleError>;
+type ComplexFn = fn(Complex64) -> Complex64;
 
-/// One line a function: its meaning for reals and integers, its expansion, its derivative.
+/// One line a function: its meaning for reals and integers, its expansion, its derivative; for those of complex numbers
+/// too, what it is and how it is computed.
 macro_rules! unary {
     ($($(#[doc = $doc:literal])* $Name:ident $name:literal $domain:ident
-        real $real:expr, int $int:expr, lower $lower:expr, slope $slope:expr;)*) => {$(
+        real $real:expr, int $int:expr, lower $lower:expr, slope $slope:expr
+        $(, complex $complex:expr, by $split:expr)?;)*) => {$(
         params! { $(#[doc = $doc])* pub struct $Name {} }
 
         impl Primitive for $Name {
@@ -42,7 +46,8 @@ macro_rules! unary {
             }
 
             fn eval(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
-                Ok(vec![eval_unary(&inputs[0], $real, $int)])
+                let complex: &[ComplexFn] = &[$($complex)?];
+                Ok(vec![eval_unary(&inputs[0], $real, $int, complex.first())])
             }
 
             fn jvp(
@@ -90,7 +95,11 @@ macro_rules! unary {
                 batch_elementwise(cx, $Name {}, size, operands)
             }
 
-            fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+            fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
+                let splits: [Split; _] = [$($split)?];
+                if let Some(split) = split_or_none($name, inputs, splits) {
+                    return split;
+                }
                 let lower: fn(&mut KernelBuilder, Value) -> Value = $lower;
                 Ok(Lowering::map(move |b, x| lower(b, x[0])))
             }
@@ -103,11 +112,6 @@ macro_rules! unary {
 }
 
 unary! {
-    /// `abs x`: the magnitude. The derivative at 0 is 0.
-    Abs "abs" Number
-        real f64::abs, int i64::wrapping_abs,
-        lower |b, x| b.op(Op::Abs, &[x]),
-        slope |cx, x, _| Ok(Slope::Times(cx.bind(Sign {}, &[x])?));
     /// `acos x`: the arccosine; NaN beyond 1.
     Acos "acos" Float
         real f64::acos, int |x| x,
@@ -169,15 +173,17 @@ unary! {
         lower |b, x| b.op(Op::Ceil, &[x]),
         slope |_, _, _| Ok(Slope::Zero);
     /// `cos x`: the cosine.
-    Cos "cos" Float
+    Cos "cos" Inexact
         real f64::cos, int |x| x,
         lower math::cos,
-        slope |cx, x, _| { let s = cx.bind(Sin {}, &[x])?; Ok(Slope::Times(cx.bind(Neg {}, &[&s])?)) };
+        slope |cx, x, _| { let s = cx.bind(Sin {}, &[x])?; Ok(Slope::Times(cx.bind(Neg {}, &[&s])?)) },
+        complex Complex64::cos, by Split::Formula(complex_math::cos);
     /// `cosh x`: the hyperbolic cosine.
-    Cosh "cosh" Float
+    Cosh "cosh" Inexact
         real f64::cosh, int |x| x,
         lower math::cosh,
-        slope |cx, x, _| Ok(Slope::Times(cx.bind(Sinh {}, &[x])?));
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Sinh {}, &[x])?)),
+        complex Complex64::cosh, by Split::Formula(complex_math::cosh);
     /// `digamma x`: the derivative of `lgamma`; NaN at negative integers.
     Digamma "digamma" Float
         real reference::digamma, int |x| x,
@@ -203,10 +209,11 @@ unary! {
         lower math::erfc,
         slope |cx, x, _| Ok(Slope::Times(bell(cx, x, -FRAC_2_SQRT_PI)?));
     /// `exp x`: the exponential.
-    Exp "exp" Float
+    Exp "exp" Inexact
         real f64::exp, int |x| x,
         lower math::exp,
-        slope |_, _, y| Ok(Slope::Times(y.clone()));
+        slope |_, _, y| Ok(Slope::Times(y.clone())),
+        complex Complex64::exp, by Split::Formula(complex_math::exp);
     /// `exp2 x`: two to the power of `x`.
     Exp2 "exp2" Float
         real f64::exp2, int |x| x,
@@ -228,86 +235,93 @@ unary! {
         lower math::lgamma,
         slope |cx, x, _| Ok(Slope::Times(cx.bind(Digamma {}, &[x])?));
     /// `log x`: the natural logarithm.
-    Log "log" Float
+    Log "log" Inexact
         real f64::ln, int |x| x,
         lower math::log,
-        slope |cx, x, _| Ok(Slope::Times(over(cx, 1.0, x)?));
+        slope |cx, x, _| Ok(Slope::Times(over(cx, 1.0, x)?)),
+        complex complex::log, by Split::Formula(complex_math::log);
     /// `log10 x`: the logarithm to base 10.
-    Log10 "log10" Float
+    Log10 "log10" Inexact
         real f64::log10, int |x| x,
         lower math::log10,
-        slope |cx, x, _| Ok(Slope::Times(over(cx, LOG10_E, x)?));
+        slope |cx, x, _| Ok(Slope::Times(over(cx, LOG10_E, x)?)),
+        complex |z| complex::log(z) * LOG10_E, by Split::Formula(complex_math::log10);
     /// `log1p x`: `log (1 + x)`, with all digits also near 0.
     Log1p "log1p" Float
         real f64::ln_1p, int |x| x,
         lower math::log1p,
         slope |cx, x, _| { let sum = shifted(cx, x, 1.0)?; Ok(Slope::Times(over(cx, 1.0, &sum)?)) };
     /// `log2 x`: the logarithm to base 2.
-    Log2 "log2" Float
+    Log2 "log2" Inexact
         real f64::log2, int |x| x,
         lower math::log2,
-        slope |cx, x, _| Ok(Slope::Times(over(cx, LOG2_E, x)?));
+        slope |cx, x, _| Ok(Slope::Times(over(cx, LOG2_E, x)?)),
+        complex |z| complex::log(z) * LOG2_E, by Split::Formula(complex_math::log2);
     /// `logistic x`: `1 / (1 + exp -x)`.
-    Logistic "logistic" Float
+    Logistic "logistic" Inexact
         real reference::logistic, int |x| x,
         lower math::logistic,
         slope |cx, _, y| {
             let one = cx.fill(y, 1.0);
             let rest = cx.bind(Sub {}, &[&one, y])?;
             Ok(Slope::Times(cx.bind(Mul {}, &[y, &rest])?))
-        };
+        },
+        complex complex::logistic, by Split::Formula(complex_math::logistic);
     /// `neg x`: the negative.
-    Neg "neg" Number
+    Neg "neg" Field
         real |x| -x, int i64::wrapping_neg,
         lower |b, x| b.op(Op::Neg, &[x]),
-        slope |_, _, _| Ok(Slope::Linear);
+        slope |_, _, _| Ok(Slope::Linear),
+        complex |z| -z, by Split::Parts;
     /// `rsqrt x`: one over the square root.
-    Rsqrt "rsqrt" Float
+    Rsqrt "rsqrt" Inexact
         real |x| 1.0 / x.sqrt(), int |x| x,
         lower math::rsqrt,
-        slope |cx, x, y| { let f = cx.bind(Div {}, &[y, x])?; Ok(Slope::Times(scaled(cx, &f, -0.5)?)) };
-    /// `sign x`: -1, 0 or 1; NaN for NaN, and a zero keeps its sign.
-    Sign "sign" Number
-        real |x| if x == 0.0 || x.is_nan() { x } else { x.signum() }, int i64::signum,
-        lower lower_sign,
-        slope |_, _, _| Ok(Slope::Zero);
+        slope |cx, x, y| { let f = cx.bind(Div {}, &[y, x])?; Ok(Slope::Times(scaled(cx, &f, -0.5)?)) },
+        complex complex::rsqrt, by Split::Formula(complex_math::rsqrt);
     /// `sin x`: the sine.
-    Sin "sin" Float
+    Sin "sin" Inexact
         real f64::sin, int |x| x,
         lower math::sin,
-        slope |cx, x, _| Ok(Slope::Times(cx.bind(Cos {}, &[x])?));
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Cos {}, &[x])?)),
+        complex Complex64::sin, by Split::Formula(complex_math::sin);
     /// `sinh x`: the hyperbolic sine.
-    Sinh "sinh" Float
+    Sinh "sinh" Inexact
         real f64::sinh, int |x| x,
         lower math::sinh,
-        slope |cx, x, _| Ok(Slope::Times(cx.bind(Cosh {}, &[x])?));
+        slope |cx, x, _| Ok(Slope::Times(cx.bind(Cosh {}, &[x])?)),
+        complex Complex64::sinh, by Split::Formula(complex_math::sinh);
     /// `sqrt x`: the square root.
-    Sqrt "sqrt" Float
+    Sqrt "sqrt" Inexact
         real f64::sqrt, int |x| x,
         lower |b, x| b.op(Op::Sqrt, &[x]),
-        slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?));
+        slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?)),
+        complex Complex64::sqrt, by Split::Formula(complex_math::sqrt);
     /// `stop_gradient x`: `x`, held constant by derivatives.
     StopGradient "stop_gradient" Any
         real |x| x, int |x| x,
         lower |_, x| x,
-        slope |_, _, _| Ok(Slope::Zero);
+        slope |_, _, _| Ok(Slope::Zero),
+        complex |z| z, by Split::Parts;
     /// `tan x`: the tangent.
-    Tan "tan" Float
+    Tan "tan" Inexact
         real f64::tan, int |x| x,
         lower math::tan,
         slope |cx, _, y| {
             let square = cx.bind(Mul {}, &[y, y])?;
             Ok(Slope::Times(shifted(cx, &square, 1.0)?))
-        };
+        },
+        complex complex::tan, by Split::Formula(complex_math::tan);
     /// `tanh x`: the hyperbolic tangent.
-    Tanh "tanh" Float
+    Tanh "tanh" Inexact
         real f64::tanh, int |x| x,
         lower math::tanh,
         slope |cx, _, y| {
             let one = cx.fill(y, 1.0);
             let square = cx.bind(Mul {}, &[y, y])?;
             Ok(Slope::Times(cx.bind(Sub {}, &[&one, &square])?))
-        };
+        },
+        complex complex::tanh, by Split::Formula(complex_math::tanh);
     /// `trigamma x`: the derivative of `digamma`; infinite at 0 and negative integers.
     Trigamma "trigamma" Float
         real reference::trigamma, int |x| x,
@@ -349,28 +363,12 @@ fn bell(cx: &mut Cx<'_>, x: &Atom, number: f64) -> Result<Atom, RuleError> {
     scaled(cx, &exp, number)
 }
 
-/// Evaluates in `f64` for floats (which rounds once more for `f32`), in `i64` for integers.
-fn eval_unary(x: &Tensor, real: fn(f64) -> f64, int: fn(i64) -> i64) -> Tensor {
+/// Evaluates in `f64` for floats and complex numbers (which rounds once more for narrower ones), in `i64` for integers.
+fn eval_unary(x: &Tensor, real: fn(f64) -> f64, int: fn(i64) -> i64, complex: Option<&ComplexFn>) -> Tensor {
     let dtype = x.dtype();
-    map_literals(dtype, x.shape(), std::slice::from_ref(x), |x| {
-        if dtype.is_float() {
-            Literal::from_f64(dtype, real(x[0].as_f64()))
-        } else {
-            Literal::from_i64(dtype, int(x[0].as_i64()))
-        }
+    map_literals(dtype, x.shape(), std::slice::from_ref(x), |x| match complex {
+        Some(complex) if dtype.is_complex() => Literal::from_complex(dtype, complex(x[0].as_complex())),
+        _ if dtype.is_float() => Literal::from_f64(dtype, real(x[0].as_f64())),
+        _ => Literal::from_i64(dtype, int(x[0].as_i64())),
     })
-}
-
-/// -1, 0 or 1 by comparison with zero; the operand itself where it is neither, which is NaN and the zeros.
-fn lower_sign(b: &mut KernelBuilder, x: Value) -> Value {
-    let zero = b.like(x, 0.0);
-    let one = b.like(x, 1.0);
-    let positive = b.compare(Comparison::Gt, x, zero);
-    let upper = b.select(positive, one, x);
-    if b.dtype(x) == DType::U8 || b.dtype(x) == DType::U32 {
-        return upper;
-    }
-    let minus_one = b.like(x, -1.0);
-    let negative = b.compare(Comparison::Lt, x, zero);
-    b.select(negative, minus_one, upper)
 }

@@ -106,7 +106,7 @@ impl<'a> Lexer<'a> {
                 (len, |t| Token::Quoted(&t[1..t.len() - 1]))
             }
             '-' if rest.starts_with("->") => (2, Token::Sign),
-            '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '~' | '-' | '@' => (1, Token::Sign),
+            '(' | ')' | '{' | '}' | '[' | ']' | ',' | ':' | '=' | '~' | '-' | '+' | '@' => (1, Token::Sign),
             '…' => return Err(self.error_at(start, "the elements were left out when this was written")),
             other => {
                 return Err(self.error_at(start, format!("`{}` means nothing here", other.escape_debug())));
@@ -250,6 +250,7 @@ mod tests {
             ("%0: ~f32[2,3] = x -> y", "`%0` `:` `~` `f32` `[` `2` `,` `3` `]` `=` `x` `->` `y`"),
             ("-1e-38:f32[] 1e+5 0xe nan:0x7f", "`-` `1e-38` `:` `f32` `[` `]` `1e+5` `0xe` `nan` `:` `0x7f`"),
             ("my::own_op[a=b] a::", "`my::own_op` `[` `a` `=` `b` `]` `a` `:` `:`"),
+            ("1.5-2e-3i nan:0x7e+1.0i", "`1.5` `-` `2e-3i` `nan` `:` `0x7e` `+` `1.0i`"),
             ("a // b\n // c\nd //", "`a` `d`"),
             (r#"@"a \" b" c"#, r#"`@` `"a \" b"` `c`"#),
             ("", ""),

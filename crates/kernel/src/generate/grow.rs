@@ -55,8 +55,12 @@ pub(super) struct Grower {
 impl Grower {
     pub(super) fn new(seed: u64) -> Grower {
         let mut rng = Rng(seed);
-        let types =
-            vec![DType::I64, rng.pick(&[DType::F32, DType::F64]), rng.pick(DType::ALL), rng.pick(DType::ALL)];
+        let types = vec![
+            DType::I64,
+            rng.pick(&[DType::F32, DType::F64]),
+            rng.pick(DType::REAL),
+            rng.pick(DType::REAL),
+        ];
         let (rows, cols) = (rng.pick(&[0, 1, 1, 2, 3, 7, 17]), rng.pick(&[0, 1, 2, 5, 16, 33, 70]));
         let (lens, sizes, inputs, loads, scope, columns) = Default::default();
         let (extents, table) = ([Size::Const(0); 2], BufferId(0));

@@ -29,7 +29,7 @@ impl Rng {
                 Literal::from_f64(dtype, self.pick(&[f64::INFINITY, f64::NEG_INFINITY, f64::NAN, -0.0, 1e30]))
             }
             1 => Literal::from_i64(dtype, self.pick(&[0, 1, -1, 31, 1 << 31, i64::MIN])),
-            2 if !dtype.is_float() => Literal::from_bits(dtype, self.next()),
+            2 if !dtype.is_float() => Literal::from_bits(dtype, self.next().into()),
             _ => Literal::from_f64(dtype, self.below(1 << 12) as f64 / 256.0 - 8.0),
         }
     }

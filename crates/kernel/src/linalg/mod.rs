@@ -4,12 +4,17 @@
 //! reference; `runtime` does the same well. What is unique only up to signs or an order has one rule, which both
 //! follow: see docs/numerics.md.
 
+mod eig;
+mod number;
 mod textbook;
+
+pub use eig::arrange;
 
 use std::fmt;
 
-use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 
+use number::Number;
 use textbook::Matrix;
 
 /// What is computed of a matrix or two.
@@ -35,6 +40,11 @@ pub enum Linalg {
     },
     /// `[…,n,n]` to eigenvalues, ascending, and eigenvectors of `(a + aᵀ)/2`.
     Eigh,
+    /// `[…,n,n]` to complex eigenvalues, and maybe eigenvectors.
+    Eig {
+        /// Whether vectors are results.
+        vectors: bool,
+    },
 }
 
 /// Which triangular system is solved.
@@ -60,14 +70,20 @@ impl Linalg {
         if matches!(self, Linalg::TriangularSolve(_)) { 2 } else { 1 }
     }
 
+    /// Whether it is there for real matrices only.
+    pub fn is_real_only(self) -> bool {
+        matches!(self, Linalg::Svd { .. } | Linalg::Eigh)
+    }
+
     /// The types of its results, or what is wrong with the operands.
     pub fn results(self, inputs: &[(DType, Shape)]) -> Result<Vec<(DType, Shape)>, String> {
         if inputs.len() != self.arity() {
             return Err(format!("{self} takes {} operands, found {}", self.arity(), inputs.len()));
         }
         let (dtype, shape) = &inputs[0];
-        if !dtype.is_float() {
-            return Err(format!("it is {dtype}, not a float"));
+        let real_only = self.is_real_only();
+        if !dtype.is_inexact() || (real_only && dtype.is_complex()) {
+            return Err(format!("it is {dtype}, not {}", if real_only { "a real float" } else { "a float" }));
         }
         if inputs.iter().any(|(other, _)| other != dtype) {
             return Err(format!("dtypes are {dtype} and {}", inputs[1].0));
@@ -113,6 +129,11 @@ impl Linalg {
                 vec![with(&[k]), with(&[m, left]), with(&[right, n])]
             }
             Linalg::Eigh => vec![with(&[n]), with(&[n, n])],
+            Linalg::Eig { vectors } => {
+                let complex = dtype.complex().unwrap_or(*dtype);
+                let of = |sizes: &[usize]| (complex, batched(shape, sizes));
+                if vectors { vec![of(&[n]), of(&[n, n])] } else { vec![of(&[n])] }
+            }
         })
     }
 
@@ -120,45 +141,61 @@ impl Linalg {
     pub fn reference(self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         let types: Vec<(DType, Shape)> = inputs.iter().map(|t| (t.dtype(), t.shape().clone())).collect();
         let results = self.results(&types)?;
-        let count = batch_len(&types[0].1);
-        let mut elements: Vec<Vec<f64>> = vec![Vec::new(); results.len()];
-        for number in 0..count {
-            let matrices: Vec<Matrix> = inputs.iter().map(|t| matrix(t, number)).collect();
-            for (all, own) in elements.iter_mut().zip(self.of_matrices(&matrices)) {
-                all.extend(own);
-            }
+        let mut elements: Vec<Vec<Literal>> = vec![Vec::new(); results.len()];
+        for number in 0..batch_len(&types[0].1) {
+            let own = if types[0].0.is_complex() {
+                let matrices: Vec<Matrix<Complex64>> = inputs.iter().map(|t| matrix(t, number)).collect();
+                self.of_matrices(&matrices, &results)
+            } else {
+                let matrices: Vec<Matrix> = inputs.iter().map(|t| matrix(t, number)).collect();
+                match self {
+                    Linalg::Svd { full, vectors } => {
+                        let (s, u, vt) = textbook::svd(&matrices[0], full);
+                        let all = [s, u.elements, vt.elements].into_iter().take(if vectors { 3 } else { 1 });
+                        all.zip(&results).map(|(all, (dtype, _))| literals(&all, *dtype)).collect()
+                    }
+                    Linalg::Eigh => {
+                        let (w, v) = textbook::eigh(&matrices[0]);
+                        let all = [w, v.elements].into_iter();
+                        all.zip(&results).map(|(all, (dtype, _))| literals(&all, *dtype)).collect()
+                    }
+                    _ => self.of_matrices(&matrices, &results),
+                }
+            };
+            elements.iter_mut().zip(own).for_each(|(all, own)| all.extend(own));
         }
-        let tensor = |((dtype, shape), elements): ((DType, Shape), Vec<f64>)| {
-            let literals: Vec<Literal> = elements.iter().map(|&x| Literal::from_f64(dtype, x)).collect();
+        let tensor = |((dtype, shape), literals): ((DType, Shape), Vec<Literal>)| {
             Tensor::from_literals(dtype, shape, &literals).map_err(|error| error.to_string())
         };
         results.into_iter().zip(elements).map(tensor).collect()
     }
 
-    fn of_matrices(self, matrices: &[Matrix]) -> Vec<Vec<f64>> {
+    /// What there is of real and of complex matrices.
+    fn of_matrices<T: Number>(self, matrices: &[Matrix<T>], results: &[(DType, Shape)]) -> Vec<Vec<Literal>> {
         let a = &matrices[0];
+        let dtype = results[0].0;
+        let indices = |indices: Vec<usize>| {
+            indices.into_iter().map(|i| Literal::from_i64(DType::I32, i as i64)).collect()
+        };
         match self {
-            Linalg::Cholesky => vec![textbook::cholesky(a).elements],
+            Linalg::Cholesky => vec![literals(&textbook::cholesky(a).elements, dtype)],
             Linalg::TriangularSolve(which) => {
-                vec![textbook::triangular_solve(which, a, &matrices[1]).elements]
+                vec![literals(&textbook::triangular_solve(which, a, &matrices[1]).elements, dtype)]
             }
             Linalg::Lu => {
                 let (lu, pivots, order) = textbook::lu(a);
-                let reals = |indices: Vec<usize>| indices.into_iter().map(|i| i as f64).collect();
-                vec![lu.elements, reals(pivots), reals(order)]
+                vec![literals(&lu.elements, dtype), indices(pivots), indices(order)]
             }
             Linalg::Qr { full } => {
                 let (q, r) = textbook::qr(a, full);
-                vec![q.elements, r.elements]
+                vec![literals(&q.elements, dtype), literals(&r.elements, dtype)]
             }
-            Linalg::Svd { full, vectors } => {
-                let (s, u, vt) = textbook::svd(a, full);
-                if vectors { vec![s, u.elements, vt.elements] } else { vec![s] }
+            Linalg::Eig { vectors } => {
+                let (w, v) = eig::eig(a);
+                let w = literals(&w, dtype);
+                if vectors { vec![w, literals(&v.elements, dtype)] } else { vec![w] }
             }
-            Linalg::Eigh => {
-                let (w, v) = textbook::eigh(a);
-                vec![w, v.elements]
-            }
+            Linalg::Svd { .. } | Linalg::Eigh => unreachable!("of real matrices only"),
         }
     }
 
@@ -172,7 +209,12 @@ impl Linalg {
         });
         let svd = flags.into_iter().flat_map(move |full| flags.map(|vectors| Linalg::Svd { full, vectors }));
         let plain = [Linalg::Cholesky, Linalg::Lu, Linalg::Eigh];
-        plain.into_iter().chain(triangular).chain(flags.map(|full| Linalg::Qr { full })).chain(svd)
+        plain
+            .into_iter()
+            .chain(triangular)
+            .chain(flags.map(|full| Linalg::Qr { full }))
+            .chain(svd)
+            .chain(flags.map(|vectors| Linalg::Eig { vectors }))
     }
 }
 
@@ -194,6 +236,7 @@ impl fmt::Display for Linalg {
             Linalg::Qr { full } => ("qr", vec![(full, "full")]),
             Linalg::Svd { full, vectors } => ("svd", vec![(full, "full"), (vectors, "vectors")]),
             Linalg::Eigh => ("eigh", vec![]),
+            Linalg::Eig { vectors } => ("eig", vec![(vectors, "vectors")]),
         };
         f.write_str(name)?;
         flags.into_iter().filter(|(on, _)| *on).try_for_each(|(_, flag)| write!(f, "_{flag}"))
@@ -216,11 +259,15 @@ fn batched(shape: &Shape, sizes: &[usize]) -> Shape {
     shape.iter().take(shape.rank() - 2).chain(sizes.iter().copied()).collect()
 }
 
-fn matrix(tensor: &Tensor, number: usize) -> Matrix {
+fn matrix<T: Number>(tensor: &Tensor, number: usize) -> Matrix<T> {
     let (rows, columns) = dims(tensor.shape());
     let len = rows * columns;
-    let elements = (number * len..(number + 1) * len).map(|i| tensor.literal(i).as_f64()).collect();
+    let elements = (number * len..(number + 1) * len).map(|i| T::of(tensor.literal(i))).collect();
     Matrix { rows, columns, elements }
+}
+
+fn literals<T: Number>(elements: &[T], dtype: DType) -> Vec<Literal> {
+    elements.iter().map(|x| x.literal(dtype)).collect()
 }
 
 #[cfg(test)]

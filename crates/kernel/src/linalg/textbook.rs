@@ -1,65 +1,78 @@
-//! The reference of linear algebra: textbook loops over small matrices of `f64`.
+//! The reference of linear algebra: textbook loops over small matrices of `f64`, or of pairs of them.
 //!
 //! Every loop ends after a number of steps that the sizes bound, whatever the elements. A matrix in which an element
 //! is not finite has factors that are NaN.
 
 use std::ops::{Index, IndexMut};
 
+use super::number::Number;
 use super::{DECIDES, Triangular};
 
 /// A dense row-major matrix.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Matrix {
+pub(super) struct Matrix<T = f64> {
     pub(super) rows: usize,
     pub(super) columns: usize,
-    pub(super) elements: Vec<f64>,
+    pub(super) elements: Vec<T>,
 }
 
-impl Index<(usize, usize)> for Matrix {
-    type Output = f64;
-    fn index(&self, (i, j): (usize, usize)) -> &f64 {
+impl<T> Index<(usize, usize)> for Matrix<T> {
+    type Output = T;
+    fn index(&self, (i, j): (usize, usize)) -> &T {
         &self.elements[i * self.columns + j]
     }
 }
 
-impl IndexMut<(usize, usize)> for Matrix {
-    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut f64 {
+impl<T> IndexMut<(usize, usize)> for Matrix<T> {
+    fn index_mut(&mut self, (i, j): (usize, usize)) -> &mut T {
         &mut self.elements[i * self.columns + j]
     }
 }
 
-impl Matrix {
-    pub(super) fn from_fn(rows: usize, columns: usize, f: impl Fn(usize, usize) -> f64) -> Matrix {
+impl<T: Number> Matrix<T> {
+    pub(super) fn from_fn(rows: usize, columns: usize, f: impl Fn(usize, usize) -> T) -> Matrix<T> {
         let elements = (0..rows * columns).map(|at| f(at / columns, at % columns)).collect();
         Matrix { rows, columns, elements }
     }
 
-    fn identity(size: usize) -> Matrix {
-        Matrix::from_fn(size, size, |i, j| f64::from(i == j))
+    pub(super) fn identity(size: usize) -> Matrix<T> {
+        Matrix::from_fn(size, size, |i, j| T::real(f64::from(i == j)))
     }
 
-    fn transposed(&self) -> Matrix {
+    pub(super) fn times(&self, other: &Matrix<T>) -> Matrix<T> {
+        Matrix::from_fn(self.rows, other.columns, |i, j| {
+            (0..self.columns).fold(T::real(0.0), |sum, k| sum + self[(i, k)] * other[(k, j)])
+        })
+    }
+
+    pub(super) fn adjoint(&self) -> Matrix<T> {
+        Matrix::from_fn(self.columns, self.rows, |i, j| self[(j, i)].conj())
+    }
+
+    fn transposed(&self) -> Matrix<T> {
         Matrix::from_fn(self.columns, self.rows, |i, j| self[(j, i)])
     }
 
-    fn symmetric(&self) -> Matrix {
-        Matrix::from_fn(self.rows, self.rows, |i, j| self[(i, j)] / 2.0 + self[(j, i)] / 2.0)
+    /// `(a + aᴴ)/2`
+    fn symmetric(&self) -> Matrix<T> {
+        let half = T::real(0.5);
+        Matrix::from_fn(self.rows, self.rows, |i, j| self[(i, j)] * half + self[(j, i)].conj() * half)
     }
 
-    fn is_finite(&self) -> bool {
+    pub(super) fn is_finite(&self) -> bool {
         self.elements.iter().all(|x| x.is_finite())
     }
 
-    fn column(&self, j: usize) -> Vec<f64> {
+    pub(super) fn column(&self, j: usize) -> Vec<T> {
         (0..self.rows).map(|i| self[(i, j)]).collect()
     }
 
-    fn set_column(&mut self, j: usize, column: &[f64]) {
+    fn set_column(&mut self, j: usize, column: &[T]) {
         column.iter().enumerate().for_each(|(i, &x)| self[(i, j)] = x);
     }
 
-    fn nan(rows: usize, columns: usize) -> Matrix {
-        Matrix::from_fn(rows, columns, |_, _| f64::NAN)
+    fn nan(rows: usize, columns: usize) -> Matrix<T> {
+        Matrix::from_fn(rows, columns, |_, _| T::nan())
     }
 }
 
@@ -68,32 +81,32 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// The length of a vector, of numbers whose squares may be too large.
-fn norm(x: &[f64]) -> f64 {
-    let largest = x.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
+fn norm<T: Number>(x: &[T]) -> f64 {
+    let largest = x.iter().fold(0.0, |m: f64, v| m.max(v.size()));
     if largest == 0.0 {
         return 0.0;
     }
-    largest * x.iter().map(|v| (v / largest).powi(2)).sum::<f64>().sqrt()
+    largest * x.iter().map(|v| (v.size() / largest).powi(2)).sum::<f64>().sqrt()
 }
 
 /// Row by row, after Cholesky and Banachiewicz. Without a square root, all of the triangle is NaN.
-pub(super) fn cholesky(a: &Matrix) -> Matrix {
+pub(super) fn cholesky<T: Number>(a: &Matrix<T>) -> Matrix<T> {
     let n = a.rows;
     let a = a.symmetric();
-    let mut l = Matrix::from_fn(n, n, |_, _| 0.0);
+    let mut l = Matrix::from_fn(n, n, |_, _| T::real(0.0));
     for i in 0..n {
         for j in 0..=i {
-            let sum = a[(i, j)] - (0..j).map(|k| l[(i, k)] * l[(j, k)]).sum::<f64>();
-            l[(i, j)] = if i == j { sum.sqrt() } else { sum / l[(j, j)] };
+            let sum = (0..j).fold(a[(i, j)], |sum, k| sum - l[(i, k)] * l[(j, k)].conj());
+            l[(i, j)] = if i == j { T::real(sum.re().sqrt()) } else { sum.over(l[(j, j)]) };
         }
     }
     // A pivot of zero is no positive one either.
-    let definite = (0..n).all(|i| l[(i, i)] > 0.0) && l.is_finite();
-    Matrix::from_fn(n, n, |i, j| if j > i || definite { l[(i, j)] } else { f64::NAN })
+    let definite = (0..n).all(|i| l[(i, i)].re() > 0.0) && l.is_finite();
+    Matrix::from_fn(n, n, |i, j| if j > i || definite { l[(i, j)] } else { T::nan() })
 }
 
 /// Substitution, forwards or backwards.
-pub(super) fn triangular_solve(which: Triangular, a: &Matrix, b: &Matrix) -> Matrix {
+pub(super) fn triangular_solve<T: Number>(which: Triangular, a: &Matrix<T>, b: &Matrix<T>) -> Matrix<T> {
     // x a = b is aᵀ xᵀ = bᵀ.
     let (mut x, transpose) =
         if which.left { (b.clone(), which.transpose) } else { (b.transposed(), !which.transpose) };
@@ -105,14 +118,14 @@ pub(super) fn triangular_solve(which: Triangular, a: &Matrix, b: &Matrix) -> Mat
             let i = if forwards { step } else { n - 1 - step };
             let known = if forwards { 0..i } else { i + 1..n };
             let sum = known.fold(x[(i, c)], |sum, j| sum - at(i, j) * x[(j, c)]);
-            x[(i, c)] = if which.unit { sum } else { sum / at(i, i) };
+            x[(i, c)] = if which.unit { sum } else { sum.over(at(i, i)) };
         }
     }
     if which.left { x } else { x.transposed() }
 }
 
 /// Gauss with the largest pivot of each column; the first of equal ones. A column of zeros is left alone.
-pub(super) fn lu(a: &Matrix) -> (Matrix, Vec<usize>, Vec<usize>) {
+pub(super) fn lu<T: Number>(a: &Matrix<T>) -> (Matrix<T>, Vec<usize>, Vec<usize>) {
     let (m, n) = (a.rows, a.columns);
     let mut order: Vec<usize> = (0..m).collect();
     if !a.is_finite() {
@@ -122,19 +135,19 @@ pub(super) fn lu(a: &Matrix) -> (Matrix, Vec<usize>, Vec<usize>) {
     let mut pivots = Vec::new();
     for k in 0..m.min(n) {
         let pivot =
-            (k + 1..m).fold(k, |best, i| if lu[(i, k)].abs() > lu[(best, k)].abs() { i } else { best });
+            (k + 1..m).fold(k, |best, i| if lu[(i, k)].spread() > lu[(best, k)].spread() { i } else { best });
         pivots.push(pivot);
         order.swap(k, pivot);
         for j in 0..n {
             lu.elements.swap(k * n + j, pivot * n + j);
         }
-        if lu[(k, k)] == 0.0 {
+        if lu[(k, k)] == T::real(0.0) {
             continue;
         }
         for i in k + 1..m {
-            lu[(i, k)] /= lu[(k, k)];
+            lu[(i, k)] = lu[(i, k)].over(lu[(k, k)]);
             for j in k + 1..n {
-                lu[(i, j)] -= lu[(i, k)] * lu[(k, j)];
+                lu[(i, j)] = lu[(i, j)] - lu[(i, k)] * lu[(k, j)];
             }
         }
     }
@@ -142,8 +155,8 @@ pub(super) fn lu(a: &Matrix) -> (Matrix, Vec<usize>, Vec<usize>) {
 }
 
 /// Householder's reflections, with LAPACK's signs: a diagonal element has the sign opposite to what stood there,
-/// unless there is nothing below it to remove.
-pub(super) fn qr(a: &Matrix, full: bool) -> (Matrix, Matrix) {
+/// unless there is nothing below it to remove. Of complex matrices the diagonal is real, and its real part as said.
+pub(super) fn qr<T: Number>(a: &Matrix<T>, full: bool) -> (Matrix<T>, Matrix<T>) {
     let (m, n) = (a.rows, a.columns);
     let k = if full { m } else { m.min(n) };
     if !a.is_finite() {
@@ -152,26 +165,39 @@ pub(super) fn qr(a: &Matrix, full: bool) -> (Matrix, Matrix) {
     let mut r = a.clone();
     let mut q = Matrix::identity(m);
     for j in 0..m.min(n) {
-        let mut v: Vec<f64> = (j..m).map(|i| r[(i, j)]).collect();
-        if norm(&v[1..]) == 0.0 {
-            continue;
+        let mut v: Vec<T> = (j..m).map(|i| r[(i, j)]).collect();
+        if norm(&v[1..]) > 0.0 {
+            let phase = if v[0].size() == 0.0 { T::real(1.0) } else { v[0].over(T::real(v[0].size())) };
+            v[0] = v[0] + phase * T::real(norm(&v));
+            let length = norm(&v);
+            v.iter_mut().for_each(|x| *x = x.over(T::real(length)));
+            // Both sides of the reflection I - 2 v vᴴ: from the left to r, from the right to q.
+            let zero = T::real(0.0);
+            for c in 0..n {
+                let along = (j..m).fold(zero, |sum, i| sum + v[i - j].conj() * r[(i, c)]);
+                (j..m).for_each(|i| r[(i, c)] = r[(i, c)] - T::real(2.0) * along * v[i - j]);
+            }
+            for i in 0..m {
+                let along = (j..m).fold(zero, |sum, c| sum + q[(i, c)] * v[c - j]);
+                (j..m).for_each(|c| q[(i, c)] = q[(i, c)] - T::real(2.0) * along * v[c - j].conj());
+            }
+            (j + 1..m).for_each(|i| r[(i, j)] = zero);
         }
-        let beta = -norm(&v).copysign(v[0]);
-        v[0] -= beta;
-        let length = norm(&v);
-        v.iter_mut().for_each(|x| *x /= length);
-        // Both sides of the reflection I - 2 v vᵀ: from the left to r, from the right to q.
-        for c in 0..n {
-            let along = 2.0 * (j..m).map(|i| v[i - j] * r[(i, c)]).sum::<f64>();
-            (j..m).for_each(|i| r[(i, c)] -= along * v[i - j]);
-        }
-        for i in 0..m {
-            let along = 2.0 * (j..m).map(|c| q[(i, c)] * v[c - j]).sum::<f64>();
-            (j..m).for_each(|c| q[(i, c)] -= along * v[c - j]);
-        }
-        (j + 1..m).for_each(|i| r[(i, j)] = 0.0);
+        let turn = diagonal_turn(r[(j, j)], j + 1 == m);
+        (0..n).for_each(|c| r[(j, c)] = r[(j, c)] * turn);
+        (0..m).for_each(|i| q[(i, j)] = q[(i, j)] * turn.conj());
     }
     (Matrix::from_fn(m, k, |i, j| q[(i, j)]), Matrix::from_fn(k, n, |i, j| r[(i, j)]))
+}
+
+/// What a row is multiplied with, so that its diagonal element is real and its real part keeps the sign; in the last
+/// row, where LAPACK reflects what is not real, it changes.
+fn diagonal_turn<T: Number>(diagonal: T, is_last: bool) -> T {
+    if diagonal == diagonal.conj() {
+        return T::real(1.0);
+    }
+    let size = diagonal.size().copysign(diagonal.re());
+    T::real(if is_last { -size } else { size }).over(diagonal)
 }
 
 /// More rounds than any matrix needs: the error is squared in each of the last ones.

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use tracewell_array::{DType, Element, Literal};
+use tracewell_array::{DType, Literal};
 
 use super::{FUNCTIONS, Function};
 use crate::build::KernelBuilder;
@@ -58,8 +58,8 @@ impl Expansion {
 
     /// Runs on the bits of the arguments; an only argument is the first.
     fn run(&mut self, x: u64, y: u64) -> f64 {
-        self.values[0] = Literal::from_bits(self.dtype, x);
-        self.values[1] = Literal::from_bits(self.dtype, y);
+        self.values[0] = Literal::from_bits(self.dtype, x.into());
+        self.values[1] = Literal::from_bits(self.dtype, y.into());
         for stmt in &self.kernel.body.stmts {
             match stmt {
                 Stmt::Op { out, op, args } if !args.is_empty() => {
@@ -278,7 +278,7 @@ fn trigonometric_limits() {
         }
         assert!(!wide.run(super::LIMIT_F64.next_down().to_bits(), 0).is_nan());
         let mut narrow = Expansion::new(function, DType::F32);
-        let mut run = |x: f32| narrow.run(Element::to_bits(x), 0);
+        let mut run = |x: f32| narrow.run(x.to_bits().into(), 0);
         for x in [f32::INFINITY, f32::NAN, f32::from_bits(0x7f80_0001)] {
             assert!(run(x).is_nan() && run(-x).is_nan(), "{name} of {x:e}");
         }

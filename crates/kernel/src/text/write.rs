@@ -487,6 +487,7 @@ fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String)
             format!("sort {order} keys {} rows {} len {} kept {}", s.keys, s.rows, s.len, s.kept)
         }
         Library::Conv(conv) => conv_text(conv),
+        Library::Fft(fft) => format!("{} {}", fft.kind.name(), Shape::from(fft.lengths.as_slice())),
         Library::Custom(custom) => format!("custom {}", quote(custom.function().name())),
     };
     let typed = |types: &[(DType, Shape)], operands: &[T]| {

@@ -5,6 +5,7 @@ use std::fmt;
 use tracewell_array::DType;
 
 use super::{MAX_STACK, Names, Place, Report, count};
+use crate::fft::Fft;
 use crate::ir::{BufferId, Carry, Index, Kernel, Region, Size, SizeId, Stmt, Value, Window};
 use crate::library::{Gemm, Library, LibraryCall};
 use crate::op::Op;
@@ -24,6 +25,7 @@ pub(super) fn check(kernel: &Kernel, number: usize, report: &mut Report) {
         stored: Vec::new(),
         report,
     };
+    checker.parts();
     checker.stack();
     let yields = checker.region(&kernel.body, &[]);
     checker.yields("the body of a kernel", &yields, &[]);
@@ -61,6 +63,16 @@ type Known = Option<DType>;
 impl<'a> Checker<'a, '_> {
     fn error(&mut self, message: impl Into<String>) {
         self.report.add(self.place, message);
+    }
+
+    /// Complex numbers are their parts; no statement knows them.
+    fn parts(&mut self) {
+        let locals = self.kernel.locals.iter().map(|local| local.dtype);
+        let complex =
+            self.kernel.params.iter().map(|param| param.dtype).chain(locals).find(|d| d.is_complex());
+        if let Some(dtype) = complex {
+            self.error(format!("a buffer has elements of type {dtype}; kernels know their parts only"));
+        }
     }
 
     fn stack(&mut self) {
@@ -357,8 +369,8 @@ pub(super) fn check_call<T: PartialEq>(
     if operands.len() != inputs + outputs {
         return Err(format!("it has {}, not {}", count(operands.len(), "operand"), inputs + outputs));
     }
-    for (i, ((expected, _), found)) in call.inputs.iter().chain(&call.outputs).zip(types).enumerate() {
-        if let Some(found) = found.filter(|found| found != expected) {
+    for (i, ((expected, _), found)) in call.memory().zip(types).enumerate() {
+        if let Some(found) = found.filter(|found| *found != expected) {
             return Err(format!("operand {i} is {found}, not {expected}"));
         }
     }
@@ -370,6 +382,7 @@ pub(super) fn check_call<T: PartialEq>(
     match &call.library {
         Library::Gemm(gemm) => check_gemm(gemm, call),
         Library::Conv(conv) => conv.mistake(&call.inputs, &call.outputs).map_or(Ok(()), Err),
+        Library::Fft(fft) => check_fft(call, fft),
         Library::Sort(sort) => sort.check(call),
         Library::Linalg(linalg) => {
             let results = linalg.results(&call.inputs).map_err(|why| format!("`{linalg}`: {why}"))?;
@@ -380,11 +393,26 @@ pub(super) fn check_call<T: PartialEq>(
     }
 }
 
+fn check_fft(call: &LibraryCall, fft: &Fft) -> Result<(), String> {
+    let ([(from, x)], [(to, y)]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
+        return Err("`fft` has one input and one output".to_owned());
+    };
+    let (real_x, real_y) = (fft.kind.takes_real(), fft.kind.gives_real());
+    let typed = from.is_inexact() && from.is_float() == real_x && to.is_float() == real_y;
+    if !typed || from.real() != to.real() {
+        return Err(format!("`{}` does not make {to} of {from}", fft.kind.name()));
+    }
+    if fft.result(x).as_ref() != Some(y) || y.checked_len().is_none() {
+        return Err(format!("`{}` of lengths {:?} does not make {y} of {x}", fft.kind.name(), fft.lengths));
+    }
+    Ok(())
+}
+
 fn check_gemm(g: &Gemm, call: &LibraryCall) -> Result<(), String> {
     let ([a, b], [c]) = (call.inputs.as_slice(), call.outputs.as_slice()) else {
         return Err("`gemm` has two inputs and one output".to_owned());
     };
-    if g.dtype.is_bool() || [a, b, c].iter().any(|(dtype, _)| *dtype != g.dtype) {
+    if g.dtype.is_bool() || g.dtype.is_complex() || [a, b, c].iter().any(|(dtype, _)| *dtype != g.dtype) {
         return Err("the operands of `gemm` have its type, which is not bool".to_owned());
     }
     // How many elements an operand needs so that its last one exists; none if it has none.

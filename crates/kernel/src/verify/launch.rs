@@ -64,10 +64,10 @@ pub(super) fn check(
 /// Whether all accesses of two buffers have the same index, so that they may be one piece of memory.
 pub(super) fn same_index(kernel: &Kernel, a: BufferId, b: BufferId) -> bool {
     let accesses = all_accesses(&kernel.body);
-    let mut indices =
-        accesses.iter().filter(|access| [a, b].contains(&access.buffer)).map(|access| access.index);
-    let Some(first) = indices.next() else { return true };
-    first.is_some() && indices.all(|index| index == first)
+    let mut shared = accesses.iter().filter(|access| [a, b].contains(&access.buffer));
+    let Some(first) = shared.next() else { return true };
+    let is_element = |access: &Access<'_>| !matches!(access.stmt, Stmt::Call { .. });
+    is_element(first) && shared.all(|access| is_element(access) && access.index == first.index)
 }
 
 /// Whether every load of a buffer stands before every store to another.
@@ -134,8 +134,8 @@ impl<'a> Checker<'a> {
 
     fn stmt(&mut self, stmt: &'a Stmt, number: usize, reached: bool) {
         for access in own_accesses(stmt, number) {
-            if reached && let Some(index) = access.index {
-                self.bounds(stmt, number, access.buffer, index);
+            if reached && !matches!(stmt, Stmt::Call { .. }) {
+                self.bounds(stmt, number, access.buffer, access.index);
             }
             self.accesses.push((access, reached));
         }
@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
                 }
             }
             Stmt::Call { call, windows } if reached => {
-                for ((_, shape), window) in call.inputs.iter().chain(&call.outputs).zip(windows) {
+                for ((_, shape), window) in call.memory().zip(windows) {
                     if let Err(message) = self.window_fits(window, shape.checked_len()) {
                         self.fault(stmt, number, message);
                     }
@@ -309,7 +309,10 @@ impl<'a> Checker<'a> {
         let mut accesses: Vec<&Access<'_>> = Vec::new();
         for (access, _) in self.accesses[start..].iter().filter(|(a, reached)| *reached && a.buffer == buffer)
         {
-            if !accesses.iter().any(|a| a.index == access.index && a.stores >= access.stores) {
+            if !accesses
+                .iter()
+                .any(|a| a.index == access.index && a.len == access.len && a.stores >= access.stores)
+            {
                 accesses.push(access);
             }
             if accesses.len() > MAX_COMPARED {
@@ -324,8 +327,11 @@ impl<'a> Checker<'a> {
     /// Whether two accesses in different iterations of a loop never touch the same place. `None` if the
     /// numbers are too large to tell. An index without a proof has an error of its own and none here.
     fn never_meet(&self, this: &Loop, a: &Access<'_>, b: &Access<'_>) -> Option<bool> {
-        let (Some(a), Some(b)) = (a.index, b.index) else { return Some(false) };
-        let (a, b) = (self.affine(a)?, self.affine(b)?);
+        let (a_len, b_len) = (a.len? as i128, b.len? as i128);
+        if a_len == 0 || b_len == 0 {
+            return Some(true);
+        }
+        let (a, b) = (self.affine(a.index)?, self.affine(b.index)?);
         // They meet where b's index minus a's is 0. The terms of that difference, by stride.
         let mut constant = b.offset.checked_sub(a.offset)?;
         let mut terms: BTreeMap<i128, Range> = BTreeMap::new();
@@ -335,6 +341,8 @@ impl<'a> Checker<'a> {
             *sum = plus(*sum, range)?;
             Some(())
         };
+        // Some element of one, some element of the other.
+        term(1, (1 - a_len, b_len - 1))?;
         let mut distance = None;
         let mut values: Vec<Value> = a.terms.keys().chain(b.terms.keys()).copied().collect();
         values.sort();

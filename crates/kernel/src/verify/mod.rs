@@ -155,19 +155,25 @@ struct Access<'a> {
     number: usize,
     buffer: BufferId,
     stores: bool,
-    /// `None` for a library call, which may use the whole buffer.
-    index: Option<&'a Index>,
+    /// The first element of it.
+    index: &'a Index,
+    /// How many elements from there on: 1, or those of the window of a library call. `None` if there are too many.
+    len: Option<usize>,
 }
 
 /// The accesses that a statement itself makes, without those of its regions.
 fn own_accesses(stmt: &Stmt, number: usize) -> Vec<Access<'_>> {
-    let access = |buffer: &BufferId, stores, index| Access { stmt, number, buffer: *buffer, stores, index };
+    let access =
+        |buffer: &BufferId, stores, index, len| Access { stmt, number, buffer: *buffer, stores, index, len };
     match stmt {
-        Stmt::Load { buffer, index, .. } => vec![access(buffer, false, Some(index))],
-        Stmt::Store { buffer, index, .. } => vec![access(buffer, true, Some(index))],
+        Stmt::Load { buffer, index, .. } => vec![access(buffer, false, index, Some(1))],
+        Stmt::Store { buffer, index, .. } => vec![access(buffer, true, index, Some(1))],
         Stmt::Call { call, windows } => {
-            let numbered = windows.iter().enumerate();
-            numbered.map(|(i, window)| access(&window.buffer, i >= call.inputs.len(), None)).collect()
+            let numbered = call.memory().zip(windows).enumerate();
+            let is_output = |i| i >= call.inputs.len();
+            numbered
+                .map(|(i, ((_, shape), w))| access(&w.buffer, is_output(i), &w.start, shape.checked_len()))
+                .collect()
         }
         _ => Vec::new(),
     }

@@ -82,6 +82,10 @@ impl<'a> Checker<'a, '_> {
                 self.error(place, "no machine has so much memory");
                 continue;
             };
+            if slot.dtype.is_complex() {
+                let dtype = slot.dtype;
+                self.error(place, format!("it has elements of type {dtype}; programs know their parts only"));
+            }
             match &slot.role {
                 Role::Input(number) if !inputs.insert(*number) => {
                     self.error(place, format!("another slot is input {number} already"));
@@ -128,7 +132,7 @@ impl<'a> Checker<'a, '_> {
                 if let Err(message) = kernel::check_call(call, slots, &types) {
                     self.error(place, message);
                 }
-                for ((_, shape), slot) in call.inputs.iter().chain(&call.outputs).zip(slots) {
+                for ((_, shape), slot) in call.memory().zip(slots) {
                     let len = self.program.slot(*slot).len;
                     if shape.checked_len() != Some(len) {
                         let name = slot_name(*slot);

@@ -266,55 +266,66 @@ fn iterations_do_not_meet() {
         "each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] \
          (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }"
             .to_owned(),
+        // Each iteration calls with windows of its own, and then with one that reaches into the next.
+        "each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] \
+         (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }"
+            .to_owned(),
+        "each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] \
+         (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*4]: f32[5]) }"
+            .to_owned(),
     ];
     let text = messages(&bodies.each_ref().map(String::as_str));
     expect![[r#"
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0*2 + %1], %2 } }
-              verified
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%1*5 + %0], %2 } }
-              verified
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0*-2 + %1 + 8], %2 } }
-              verified
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0 + %1], %2 } }
-              iterations of `each %0` may meet in `b1`
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0], %2 } }
-              iterations of `each %1` may meet in `b1`
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0*2], %2 } }
-              iterations of `each %1` may meet in `b1`
-            each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[5], %2 } }
-              iterations of `each %1` may meet in `b1`
-              iterations of `each %0` may meet in `b1`
-            each %0 < 3 { %1: f32 = const 1.0 store b1[%0*2], %1 store b1[%0*2 + 1], %1 }
-              verified
-            each %0 < 3 { %1: f32 = const 1.0 store b1[%0], %1 store b1[%0 + 3], %1 }
-              verified
-            each %0 < 3 { %1: f32 = const 1.0 store b1[%0], %1 store b1[%0 + 2], %1 }
-              iterations of `each %0` may meet in `b1`
-            each %0 < 3 { %1: f32 = const 1.0 store b1[%0], %1 store b1[%0*2], %1 }
-              iterations of `each %0` may meet in `b1`
-            each %0 < 3 { %1: f32 = const 1.0 store b1[%0*3], %1 store b1[%0*3], %1 }
-              verified
-            each %0 < 2 { %9: f32 = const 1.0 each %1 < 2 { store b1[%0*5 + %1], %9 } each %2 < 3 { store b1[%0*5 + %2 + 2], %9 } }
-              verified
-            each %0 < 2 { %9: f32 = const 1.0 each %1 < 2 { store b1[%0 + %1*2], %9 } each %2 < 3 { store b1[%0 + %2*2 + 4], %9 } }
-              verified
-            %9: f32 = const 1.0 each %0 < 4 { store b2[0], %9 } %1: f32 = load b2[0]
-              iterations of `each %1` may meet in `b2`
-            %9: f32 = const 1.0 each %0 < 4 { store b2[0], %9 %1: f32 = load b2[0] }
-              verified
-            %9: f32 = const 1.0 each %0 < 4 { each %1 < 3 { store b2[%1 + 1], %9 %2: f32 = load b2[%1] } %3: f32 = load b2[0] }
-              iterations of `each %2` may meet in `b2`
-            %9: f32 = const 1.0 store b1[0], %9 each %0 < 4 { %1: f32 = load b1[0] store b1[%0], %1 }
-              iterations of `each %1` may meet in `b1`
-            %8: i64 = const 7 %7: i64 = clamp %8 < 5 %9: f32 = const 1.0 each %0 < 5 { store b1[%0 + %7], %9 }
-              verified
-            each %0 < 5 { %7: i64 = clamp %0 < 5 %9: f32 = const 1.0 store b1[%0 + %7], %9 }
-              iterations of `each %0` may meet in `b1`
-            each %0 < 2 { for %1 < 3 { %7: i64 = clamp %1 < 5 %9: f32 = const 1.0 store b1[%0*5 + %7], %9 } }
-              verified
-            each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }
-              iterations of `each %0` may meet in `b1`
-        "#]].assert_eq(&text);
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0*2 + %1], %2 } }
+          verified
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%1*5 + %0], %2 } }
+          verified
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0*-2 + %1 + 8], %2 } }
+          verified
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0 + %1], %2 } }
+          iterations of `each %0` may meet in `b1`
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0], %2 } }
+          iterations of `each %1` may meet in `b1`
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[%0*2], %2 } }
+          iterations of `each %1` may meet in `b1`
+        each %0 < 5 { each %1 < 2 { %2: f32 = const 1.0 store b1[5], %2 } }
+          iterations of `each %1` may meet in `b1`
+          iterations of `each %0` may meet in `b1`
+        each %0 < 3 { %1: f32 = const 1.0 store b1[%0*2], %1 store b1[%0*2 + 1], %1 }
+          verified
+        each %0 < 3 { %1: f32 = const 1.0 store b1[%0], %1 store b1[%0 + 3], %1 }
+          verified
+        each %0 < 3 { %1: f32 = const 1.0 store b1[%0], %1 store b1[%0 + 2], %1 }
+          iterations of `each %0` may meet in `b1`
+        each %0 < 3 { %1: f32 = const 1.0 store b1[%0], %1 store b1[%0*2], %1 }
+          iterations of `each %0` may meet in `b1`
+        each %0 < 3 { %1: f32 = const 1.0 store b1[%0*3], %1 store b1[%0*3], %1 }
+          verified
+        each %0 < 2 { %9: f32 = const 1.0 each %1 < 2 { store b1[%0*5 + %1], %9 } each %2 < 3 { store b1[%0*5 + %2 + 2], %9 } }
+          verified
+        each %0 < 2 { %9: f32 = const 1.0 each %1 < 2 { store b1[%0 + %1*2], %9 } each %2 < 3 { store b1[%0 + %2*2 + 4], %9 } }
+          verified
+        %9: f32 = const 1.0 each %0 < 4 { store b2[0], %9 } %1: f32 = load b2[0]
+          iterations of `each %1` may meet in `b2`
+        %9: f32 = const 1.0 each %0 < 4 { store b2[0], %9 %1: f32 = load b2[0] }
+          verified
+        %9: f32 = const 1.0 each %0 < 4 { each %1 < 3 { store b2[%1 + 1], %9 %2: f32 = load b2[%1] } %3: f32 = load b2[0] }
+          iterations of `each %2` may meet in `b2`
+        %9: f32 = const 1.0 store b1[0], %9 each %0 < 4 { %1: f32 = load b1[0] store b1[%0], %1 }
+          iterations of `each %1` may meet in `b1`
+        %8: i64 = const 7 %7: i64 = clamp %8 < 5 %9: f32 = const 1.0 each %0 < 5 { store b1[%0 + %7], %9 }
+          verified
+        each %0 < 5 { %7: i64 = clamp %0 < 5 %9: f32 = const 1.0 store b1[%0 + %7], %9 }
+          iterations of `each %0` may meet in `b1`
+        each %0 < 2 { for %1 < 3 { %7: i64 = clamp %1 < 5 %9: f32 = const 1.0 store b1[%0*5 + %7], %9 } }
+          verified
+        each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }
+          iterations of `each %0` may meet in `b1`
+        each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }
+          verified
+        each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*4]: f32[5]) }
+          iterations of `each %0` may meet in `b1`
+    "#]].assert_eq(&text);
 }
 
 /// The proof against counting: random nests with two stores, each iteration compared with each other.

@@ -9,6 +9,10 @@ use super::{Rewrite, Scene, apply, same};
 /// The rules about elementwise functions.
 pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
     let dtype = scene.ty.dtype;
+    // A product of complex numbers is four, and has other zeros, infinities and NaN than one.
+    if dtype.is_complex() || scene.operands.iter().any(|atom| scene.builder.ty(atom).dtype.is_complex()) {
+        return None;
+    }
     let is = |atom: &Atom, number: f64| atom.literal() == Some(Literal::from_f64(dtype, number));
     // Of integers only: an infinity times zero is not zero.
     let is_zero = |atom: &Atom| is(atom, 0.0) && !dtype.is_float();

@@ -1,6 +1,6 @@
 //! Rewrites of reshapes, permutations and broadcasts, and of what reads through them.
 
-use tracewell_array::Literal;
+use tracewell_array::{Complex64, Literal};
 use tracewell_graph::prim::{Broadcast, DotGeneral, Permute, Prim, Reshape};
 use tracewell_graph::{Equation, Lowering};
 
@@ -53,7 +53,7 @@ pub(super) fn shape(scene: &Scene<'_>) -> Option<Rewrite> {
         {
             same(x)
         }
-        (Prim::ReduceSum(_), [x]) if x.literal().is_some_and(|l| l.as_f64() == 0.0) => {
+        (Prim::ReduceSum(_), [x]) if x.literal().is_some_and(|l| l.as_complex() == Complex64::ZERO) => {
             // Also -0.0: sums start from +0.0.
             Some(scene.splat(Literal::zero(scene.ty.dtype)))
         }

@@ -13,13 +13,14 @@ use faer::linalg::triangular_solve as substitution;
 use faer::{Conj, MatMut, MatRef, Par};
 use tracewell_kernel::Triangular;
 
-use super::{Float, plain};
+use super::number::{Float, Number};
+use super::plain;
 
 /// Rows and columns of the blocks in which a matrix is turned.
 const BLOCK: usize = 16;
 
 /// Runs `work` with as much memory as it asked for.
-fn with_scratch<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> R {
+pub(super) fn with_scratch<R>(need: StackReq, work: impl FnOnce(&mut MemStack) -> R) -> R {
     let mut memory = MemBuffer::new(need);
     work(MemStack::new(&mut memory))
 }
@@ -38,23 +39,22 @@ fn turn<T: Copy>(from: &[T], rows: usize, columns: usize, to: &mut [T]) {
 }
 
 /// The same matrix with its columns one after the other.
-fn turned<T: Float>(a: &[T], rows: usize, columns: usize) -> Vec<T> {
+fn turned<T: Number>(a: &[T], rows: usize, columns: usize) -> Vec<T> {
     let mut columns_first = vec![T::ZERO; a.len()];
     turn(a, rows, columns, &mut columns_first);
     columns_first
 }
 
-/// `l lᵀ = (a + aᵀ)/2`
-pub(super) fn cholesky<T: Float>(a: &[T], n: usize, l: &mut [T]) {
+/// `l lᴴ = (a + aᴴ)/2`
+pub(super) fn cholesky<T: Number>(a: &[T], n: usize, l: &mut [T]) {
     // The mean of both triangles, in both.
-    let half = T::ONE / (T::ONE + T::ONE);
     let mut work = vec![T::ZERO; n * n];
     for i0 in (0..n).step_by(BLOCK) {
         for j0 in (0..=i0).step_by(BLOCK) {
             for i in i0..n.min(i0 + BLOCK) {
                 for j in j0..n.min(j0 + BLOCK) {
                     // Column j, row i.
-                    work[j * n + i] = half * a[i * n + j] + half * a[j * n + i];
+                    work[j * n + i] = T::HALF * a[i * n + j] + T::HALF * a[j * n + i].conjugate();
                 }
             }
         }
@@ -85,7 +85,7 @@ pub(super) fn cholesky<T: Float>(a: &[T], n: usize, l: &mut [T]) {
 }
 
 /// Solves in place; `sizes` are those of the right sides.
-pub(super) fn triangular_solve<T: Float>(
+pub(super) fn triangular_solve<T: Number>(
     which: Triangular,
     a: &[T],
     n: usize,
@@ -107,7 +107,7 @@ pub(super) fn triangular_solve<T: Float>(
 }
 
 /// Both triangles in one matrix. `x` holds `a` before.
-pub(super) fn lu<T: Float>(
+pub(super) fn lu<T: Number>(
     a: &[T],
     x: &mut [T],
     (m, n): (usize, usize),
@@ -121,7 +121,7 @@ pub(super) fn lu<T: Float>(
     with_scratch(need, |stack| {
         partial_lu::lu_in_place(matrix, &mut forth, &mut back, Par::Seq, stack, Default::default());
     });
-    if work.iter().any(|x| !Float::is_finite(*x)) {
+    if work.iter().any(|x| !Number::is_finite(*x)) {
         // It divides by a pivot of zero, which the plain loops pass over.
         return plain::lu(x, (m, n), pivots, order);
     }
@@ -138,7 +138,7 @@ pub(super) fn lu<T: Float>(
 }
 
 /// `q r = a`: how many columns `q` has follows from its length.
-pub(super) fn qr<T: Float>(a: &[T], (m, n): (usize, usize), q: &mut [T], r: &mut [T]) {
+pub(super) fn qr<T: Number>(a: &[T], (m, n): (usize, usize), q: &mut [T], r: &mut [T]) {
     let k = m.min(n);
     let columns = q.len().checked_div(m).unwrap_or(0);
     if m == 0 {
@@ -171,10 +171,14 @@ pub(super) fn qr<T: Float>(a: &[T], (m, n): (usize, usize), q: &mut [T], r: &mut
             stack,
         );
     });
+    let turns: Vec<T> = (0..k).map(|i| work[i * m + i].diagonal_turn(i + 1 == m)).collect();
+    for (column, turn) in columns_of_q.chunks_exact_mut(m).zip(&turns) {
+        column.iter_mut().for_each(|x| *x = *x * turn.conjugate());
+    }
     turn(&columns_of_q, columns, m, q);
     for (i, row) in r.chunks_exact_mut(n).enumerate() {
         for (j, x) in row.iter_mut().enumerate() {
-            *x = if j >= i { work[j * m + i] } else { T::ZERO };
+            *x = if j >= i { work[j * m + i] * turns[i] } else { T::ZERO };
         }
     }
 }
@@ -184,8 +188,7 @@ pub(super) fn eigh<T: Float>(a: &[T], n: usize, values: &mut [T], vectors: &mut 
     if n == 0 {
         return;
     }
-    let half = T::ONE / (T::ONE + T::ONE);
-    let mean: Vec<T> = (0..n * n).map(|at| half * a[at] + half * a[at % n * n + at / n]).collect();
+    let mean: Vec<T> = (0..n * n).map(|at| T::HALF * a[at] + T::HALF * a[at % n * n + at / n]).collect();
     let mut columns = vec![T::ZERO; n * n];
     let need = self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, Par::Seq, Default::default());
     let done = with_scratch(need, |stack| {

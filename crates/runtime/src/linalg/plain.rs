@@ -2,30 +2,31 @@
 
 use tracewell_kernel::Triangular;
 
-use super::Float;
+use super::number::Number;
 
-/// The lower triangle `l` with `l lᵀ = (a + aᵀ)/2`; NaN where there is none. `l` is all zeros before.
-pub(super) fn cholesky<T: Float>(a: &[T], n: usize, l: &mut [T]) {
-    let half = T::ONE / (T::ONE + T::ONE);
+/// The lower triangle `l` with `l lᴴ = (a + aᴴ)/2`; NaN where there is none. `l` is all zeros before.
+pub(super) fn cholesky<T: Number>(a: &[T], n: usize, l: &mut [T]) {
     for i in 0..n {
         for j in 0..=i {
-            let mut sum = half * a[i * n + j] + half * a[j * n + i];
+            let mut sum = T::HALF * a[i * n + j] + T::HALF * a[j * n + i].conjugate();
             for k in 0..j {
-                sum = sum - l[i * n + k] * l[j * n + k];
+                sum = sum - l[i * n + k] * l[j * n + k].conjugate();
             }
-            if i == j && !(sum > T::ZERO && Float::is_finite(sum)) {
-                return no_triangle(n, l);
-            }
-            l[i * n + j] = if i == j { sum.root() } else { sum / l[j * n + j] };
+            l[i * n + j] = if i == j {
+                let Some(root) = sum.pivot_root() else { return no_triangle(n, l) };
+                root
+            } else {
+                sum / l[j * n + j]
+            };
         }
     }
-    if l.iter().any(|x| !Float::is_finite(*x)) {
+    if l.iter().any(|x| !Number::is_finite(*x)) {
         no_triangle(n, l);
     }
 }
 
 /// A lower triangle of NaN.
-pub(super) fn no_triangle<T: Float>(n: usize, l: &mut [T]) {
+pub(super) fn no_triangle<T: Number>(n: usize, l: &mut [T]) {
     for i in 0..n {
         l[i * n..i * n + i + 1].fill(T::NAN);
         l[i * n + i + 1..(i + 1) * n].fill(T::ZERO);
@@ -33,7 +34,7 @@ pub(super) fn no_triangle<T: Float>(n: usize, l: &mut [T]) {
 }
 
 /// Solves in place; `sizes` are those of the right sides.
-pub(super) fn triangular_solve<T: Float>(
+pub(super) fn triangular_solve<T: Number>(
     which: Triangular,
     a: &[T],
     n: usize,
@@ -58,10 +59,10 @@ pub(super) fn triangular_solve<T: Float>(
 }
 
 /// Both triangles in place, with the largest pivot of each column. A column of zeros is left alone.
-pub(super) fn lu<T: Float>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32], order: &mut [i32]) {
+pub(super) fn lu<T: Number>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i32], order: &mut [i32]) {
     order.iter_mut().enumerate().for_each(|(i, row)| *row = i as i32);
     for k in 0..m.min(n) {
-        let size = |i: usize| a[i * n + k].magnitude();
+        let size = |i: usize| a[i * n + k].spread();
         let pivot = (k + 1..m).fold(k, |best, i| if size(i) > size(best) { i } else { best });
         pivots[k] = pivot as i32;
         order.swap(k, pivot);

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tracewell_array::{DType, Element, Tensor, npy};
+use tracewell_array::{Complex32, Complex64, DType, Element, Tensor, npy};
 use tracewell_graph::Location;
 use tracewell_graph::prim::Convert;
-use tracewell_trace::{Error, ErrorKind, Value, ask, complete};
+use tracewell_trace::{Error, ErrorKind, Value, ask, complete, raise};
 
 use super::{Array, apply, or_raise};
 
@@ -87,9 +87,17 @@ impl Array {
     }
 
     /// The same values as another element type: floats to integers saturate and take NaN to 0, integers wrap,
-    /// to bool is `!= 0`.
+    /// to bool is `!= 0`. Complex numbers do not become real ones silently: take [`re`](Self::re).
     #[track_caller]
     pub fn convert(&self, dtype: DType) -> Array {
+        if self.dtype().is_complex() && !dtype.is_complex() && !dtype.is_bool() {
+            let message = format!("cannot convert {} to {dtype}: imaginary parts would be lost", self.ty());
+            let help = format!(
+                "take a real part of it first: `.re().convert({})`",
+                dtype.to_string().to_uppercase()
+            );
+            raise(Error::new(ErrorKind::Conversion, message).help(help), &Location::caller());
+        }
         if dtype == self.dtype() && !self.ty().weak {
             return self.clone();
         }
@@ -174,7 +182,7 @@ macro_rules! from_elements {
         }
     )*};
 }
-from_elements!(bool, u8, u32, i32, i64, f32, f64);
+from_elements!(bool, u8, u32, i32, i64, f32, f64, Complex32, Complex64);
 
 impl<S, D, T> From<ndarray::ArrayBase<S, D>> for Array
 where

@@ -47,7 +47,7 @@ impl Array {
         let location = Location::caller();
         let shape = checked(Shape::from([n]), &location);
         // Inside a trace an equation, not a constant of `n` elements.
-        if !is_idle() && !dtype.is_bool() {
+        if !is_idle() && !dtype.is_bool() && !dtype.is_complex() {
             return apply(Iota { dtype, shape, axis: 0 }, &[], &location);
         }
         Array::from(with_element!(dtype, T => Tensor::from_fn::<T>(shape, |i| {

@@ -96,23 +96,23 @@ elementwise! {
 }
 
 impl Array {
-    /// Integers and bools as floats, for functions that are defined on floats.
+    /// Integers and bools as floats, for functions that are defined on floats or complex numbers.
     pub(crate) fn as_float(&self, location: &Location) -> Array {
         let dtype = match self.dtype() {
             DType::I64 => DType::F64,
-            other if other.is_float() => return self.clone(),
+            other if other.is_inexact() => return self.clone(),
             _ => DType::F32,
         };
         apply(Convert { dtype, weak: self.ty().weak }, &[self.value().clone()], location)
     }
 
-    /// The magnitudes.
+    /// The magnitudes; those of complex numbers are real.
     #[track_caller]
     pub fn abs(&self) -> Array {
         apply(prim::Abs {}, &[self.value().clone()], &Location::caller())
     }
 
-    /// -1, 0 or 1 by the sign of each element.
+    /// -1, 0 or 1 by the sign of each element; `z / |z|` of complex numbers, and 0 of 0.
     #[track_caller]
     pub fn sign(&self) -> Array {
         apply(prim::Sign {}, &[self.value().clone()], &Location::caller())

@@ -1,12 +1,14 @@
 //! The user's array: known data or a value of a trace, behind one type.
 
 mod at;
+mod complex;
 mod convert;
 mod create;
 mod cumulative;
 mod display;
 mod dynamic;
 mod elementwise;
+mod fourier;
 mod indexing;
 mod join;
 mod operators;
@@ -18,7 +20,9 @@ mod sort;
 mod take;
 
 pub use at::At;
+pub use complex::complex;
 pub use dynamic::Starts;
+pub use fourier::{Fourier, Norm, fftfreq, rfftfreq};
 pub use indexing::{Cut, Cuts};
 pub use join::{concatenate, stack};
 pub use operators::{Operand, select};
@@ -37,8 +41,8 @@ use tracewell_trace::{Error, Value, bind, is_idle, raise};
 ///
 /// Outside traced functions it holds data and every operation runs at once, compiled. Inside `jit!`, `vmap`,
 /// `grad` … it may be a *tracer*, on which operations are recorded. Operators take values and references on
-/// both sides, any Rust scalar on the right, and `f64` and `i64` on the left; Rust scalars take the array's
-/// element type.
+/// both sides, any Rust scalar on the right, and `f64`, `i64` and `Complex64` on the left; Rust scalars take the
+/// array's element type.
 ///
 /// ```
 /// use tracewell::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
 
-use tracewell_array::{DType, Shape, promote};
+use tracewell_array::{Complex32, Complex64, DType, Shape, promote};
 use tracewell_graph::prim::{self, Broadcast, Compare, Convert, Prim};
 use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_kernel::Comparison;
@@ -133,6 +133,8 @@ macro_rules! operator {
         operator!(@arrays $Trait $method $combine, f64, &Array);
         operator!(@arrays $Trait $method $combine, i64, Array);
         operator!(@arrays $Trait $method $combine, i64, &Array);
+        operator!(@arrays $Trait $method $combine, Complex64, Array);
+        operator!(@arrays $Trait $method $combine, Complex64, &Array);
         operator!(@scalars $Trait $method $combine, Array);
         operator!(@scalars $Trait $method $combine, &Array);
         operator!(@scalars $Trait $method $combine, Scalar);
@@ -188,7 +190,7 @@ pub trait NotArray: Operand {}
 macro_rules! not_arrays {
     ($($T:ty),*) => { $(impl NotArray for $T {})* };
 }
-not_arrays!(f32, f64, i32, i64, u8, u32, usize, Scalar, &Scalar);
+not_arrays!(Complex32, Complex64, f32, f64, i32, i64, u8, u32, usize, Scalar, &Scalar);
 
 macro_rules! unary_operator {
     ($($Trait:ident $method:ident),*) => {$(

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use tracewell_array::{Literal, Shape};
+use tracewell_array::{Complex32, Complex64, Literal, Shape};
 use tracewell_graph::{Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value, raise};
 
@@ -69,6 +69,7 @@ macro_rules! scalar_from {
     )*};
 }
 scalar_from! {
+    Complex32 => Literal::new, Complex64 => Literal::new,
     f32 => Literal::new, f64 => Literal::new, i32 => Literal::new, i64 => Literal::new,
     u8 => |v| Literal::new(i32::from(v)), u32 => |v| Literal::new(i64::from(v)),
     usize => |v| Literal::new(i64::try_from(v).unwrap_or(i64::MAX)),

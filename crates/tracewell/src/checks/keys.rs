@@ -20,7 +20,7 @@ static CHECK_KEYS: Switch = Switch::new(&CHECKING);
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Used {
     /// Its words, where they are known.
-    Words(u64),
+    Words(u128),
     /// Its place in a trace, which is known by its number.
     Traced(u64, u32),
 }

@@ -313,7 +313,7 @@ fn finer(entry: &Entry, operands: &[Value]) -> Option<Prim> {
         frame.api(),
         Api::Grad | Api::ValueAndGrad | Api::Vjp | Api::Linearize | Api::Jacfwd | Api::Jacrev | Api::Hessian
     );
-    let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_float();
+    let varies = |value: &Value| value.tracer().is_some() && value.ty().dtype.is_inexact();
     let active: Vec<bool> = operands.iter().map(varies).collect();
     if !reverse || !active.contains(&true) {
         return None;

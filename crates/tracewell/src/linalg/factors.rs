@@ -6,7 +6,7 @@ use tracewell_trace::{Error, ErrorKind, raise};
 
 use super::{matrices, square, with_batch};
 use crate::Array;
-use crate::array::{bind_here, or_raise};
+use crate::array::{bind_here, common_dtype, or_raise};
 use crate::products::batch_shape;
 
 /// Which triangle [`solve_triangular`] reads, and how.
@@ -48,7 +48,7 @@ fn factors<const N: usize>(prim: impl Into<Prim>, operands: &[&Array]) -> [Array
 }
 
 /// The lower triangle `L` with `L Lᵀ = a`; of `(a + aᵀ)/2`, if `a` is not symmetric. NaN if `a` is not positive
-/// definite.
+/// definite. Of complex matrices, `L Lᴴ` and `aᴴ`.
 ///
 /// ```
 /// use tracewell::prelude::*;
@@ -105,11 +105,7 @@ pub(super) fn with_sides(
         raise(Error::new(ErrorKind::Type, message).help(help), &location);
     }
     let columns = if is_vector { b.expand(-1) } else { b.clone() };
-    let dtype = if a.dtype() == columns.as_float(&location).dtype() {
-        a.dtype()
-    } else {
-        tracewell_array::DType::F64
-    };
+    let (dtype, _) = common_dtype(&[a.ty(), columns.as_float(&location).ty()]);
     let (a, columns) = (as_dtype(a, dtype), as_dtype(&columns, dtype));
     let batch = batch_shape(name, &a, &columns);
     let x = solve(&with_batch(&a, &batch, 2), &with_batch(&columns, &batch, 2));
@@ -227,4 +223,39 @@ pub fn eigh(a: &Array) -> (Array, Array) {
     let (a, _) = square("eigh", a);
     let [w, v] = factors(prim::Eigh {}, &[&a]);
     (w, v)
+}
+
+/// The eigenvalues of any square matrix, and its eigenvectors as columns: `a v = v w`. They are complex; real parts of
+/// eigenvalues ascend, and of two that are conjugates the one above comes first. Vectors have length 1, and their first
+/// large component is real and positive. The derivative of vectors is infinite or NaN where eigenvalues are equal.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let quarter_turn = Array::from([[0.0f64, -1.0], [1.0, 0.0]]);
+/// let (w, v) = linalg::eig(&quarter_turn);
+/// assert_eq!(w.to_string(), "[0.+1.j 0.-1.j]");
+/// let rest = quarter_turn.convert(C128).dot(&v) - v * w;
+/// assert!(rest.abs().sum().item::<f64>() < 1e-14);
+/// ```
+#[track_caller]
+pub fn eig(a: &Array) -> (Array, Array) {
+    let (a, _) = square("eig", a);
+    let [w, v] = factors(prim::Eig { vectors: true }, &[&a]);
+    (w, v)
+}
+
+/// The eigenvalues of any square matrix without vectors, as [`eig`] has them.
+///
+/// ```
+/// use tracewell::prelude::*;
+///
+/// let a = Array::from([[2.0f64, 1.0], [0.0, 1.0]]);
+/// assert_eq!(linalg::eigenvalues(&a).re().to_string(), "[1. 2.]");
+/// ```
+#[track_caller]
+pub fn eigenvalues(a: &Array) -> Array {
+    let (a, _) = square("eigenvalues", a);
+    let [w] = factors(prim::Eig { vectors: false }, &[&a]);
+    w
 }

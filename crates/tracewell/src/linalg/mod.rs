@@ -10,7 +10,8 @@ mod parts;
 mod systems;
 
 pub use factors::{
-    Triangle, cholesky, eigh, lu, qr, qr_full, singular_values, solve_triangular, svd, svd_full,
+    Triangle, cholesky, eig, eigenvalues, eigh, lu, qr, qr_full, singular_values, solve_triangular, svd,
+    svd_full,
 };
 pub use norms::{MatrixNorm, matrix_norm, norm, vector_norm};
 pub use parts::{cross, diag, kron, outer, trace, tril, triu};

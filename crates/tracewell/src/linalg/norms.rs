@@ -22,6 +22,12 @@ pub enum MatrixNorm {
     Rows,
 }
 
+/// The squares of magnitudes.
+#[track_caller]
+fn squares(x: &Array) -> Array {
+    if x.dtype().is_complex() { x.re().square() + x.im().square() } else { x.square() }
+}
+
 /// The root of the sum of squares of all elements.
 ///
 /// ```
@@ -31,7 +37,7 @@ pub enum MatrixNorm {
 /// ```
 #[track_caller]
 pub fn norm(x: &Array) -> Array {
-    x.as_float(&Location::caller()).square().sum().sqrt()
+    squares(&x.as_float(&Location::caller())).sum().sqrt()
 }
 
 /// The norm of order `p` along an axis: the `p`-th root of the sum of `p`-th powers of magnitudes; the largest of them
@@ -49,12 +55,12 @@ pub fn vector_norm(x: &Array, p: f64, axis: isize) -> Array {
     let x = x.as_float(&Location::caller());
     let axes = [axis];
     if p == 2.0 {
-        return x.square().sum_axes(&axes).sqrt();
+        return squares(&x).sum_axes(&axes).sqrt();
     }
     let sizes = x.abs();
     match p {
         1.0 => sizes.sum_axes(&axes),
-        0.0 => x.ne(0.0).convert(x.dtype()).sum_axes(&axes),
+        0.0 => x.ne(0.0).convert(sizes.dtype()).sum_axes(&axes),
         f64::INFINITY => sizes.max_axes(&axes),
         f64::NEG_INFINITY => sizes.min_axes(&axes),
         p if p.is_nan() => {
@@ -77,7 +83,7 @@ pub fn vector_norm(x: &Array, p: f64, axis: isize) -> Array {
 pub fn matrix_norm(a: &Array, which: MatrixNorm) -> Array {
     let a = matrices("matrix_norm", a);
     match which {
-        MatrixNorm::Frobenius => a.square().sum_axes(&[-2, -1]).sqrt(),
+        MatrixNorm::Frobenius => squares(&a).sum_axes(&[-2, -1]).sqrt(),
         MatrixNorm::Spectral => singular_values(&a).max_axes(&[-1]),
         MatrixNorm::Nuclear => singular_values(&a).sum_axes(&[-1]),
         MatrixNorm::Columns => a.abs().sum_axes(&[-2]).max_axes(&[-1]),

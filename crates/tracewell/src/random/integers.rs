@@ -56,7 +56,7 @@ fn integers(key: &Array, shape: &Shape, low: i64, span: u64, dtype: DType, locat
     let half = (1u64 << (width / 2)).checked_rem(span).unwrap_or(1 << (width / 2));
     let squared = half.wrapping_mul(half) & mask;
     let factor = squared.checked_rem(span).unwrap_or(squared);
-    let sum = remainder(&above) * number(Literal::from_bits(bits, factor)) + remainder(&below);
+    let sum = remainder(&above) * number(Literal::from_bits(bits, factor.into())) + remainder(&below);
     let offset = remainder(&sum);
     let offset = if dtype == DType::I32 { offset.bitcast(dtype) } else { offset };
     offset + number(Literal::from_i64(dtype, low))
@@ -69,10 +69,10 @@ fn number(literal: Literal) -> Array {
 /// The remainder of unsigned integers, which 64 bits are here too, although their type has a sign.
 fn remainder(x: &Array, span: u64) -> Array {
     if x.dtype() != DType::I64 {
-        return x % number(Literal::from_bits(x.dtype(), span));
+        return x % number(Literal::from_bits(x.dtype(), span.into()));
     }
     let is_huge = span >> 63 == 1;
-    let span = number(Literal::from_bits(DType::I64, span));
+    let span = number(Literal::from_bits(DType::I64, span.into()));
     if is_huge {
         // The quotient is 0 or 1: 1 where `x` is as far up as `span`, unsigned.
         let fits = x.lt(0) & x.ge(&span);

@@ -121,11 +121,14 @@ where
     if ty.rank() != 0 || !ty.dtype.is_float() {
         let message =
             format!("`{}` takes a function that returns one float, found {ty}", function.api.name());
-        let help = match ty.dtype.is_float() {
-            true => {
+        let help = match ty.dtype {
+            dtype if dtype.is_float() => {
                 "reduce the result with `.sum()` or `.mean()`; for all its derivatives use `jacrev` or `vjp`"
             }
-            false => "only floats have derivatives: return the float that the result was made from",
+            dtype if dtype.is_complex() => {
+                "return something real, such as `.re()` or `.abs()`; for a complex result use `jvp` or `vjp`"
+            }
+            _ => "only floats have derivatives: return the float that the result was made from",
         };
         return Err(Error::new(ErrorKind::Type, message).help(help).into());
     }
@@ -136,10 +139,10 @@ where
     Ok((refill(&traced.result, linear.results.clone()), refill(x, gradients)))
 }
 
-/// Derivatives are by floats: anything else is named by its path.
+/// Derivatives are by floats and complex numbers: anything else is named by its path.
 pub(crate) fn check_arguments<X: TreeRef + ?Sized>(api: Api, x: &X) -> Result<(), Error> {
     for (leaf, path) in leaves(x).into_iter().zip(paths(x, "x")) {
-        if !leaf.dtype().is_float() {
+        if !leaf.dtype().is_inexact() {
             let message =
                 format!("`{}` by `{path}`, which is {}: only floats have derivatives", api.name(), leaf.ty());
             return Err(Error::new(ErrorKind::NotDifferentiable, message)

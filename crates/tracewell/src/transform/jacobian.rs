@@ -5,7 +5,7 @@
 use tracewell_array::Shape;
 use tracewell_graph::Location;
 use tracewell_graph::prim::{Permute, Reshape};
-use tracewell_trace::Api;
+use tracewell_trace::{Api, Error, ErrorKind, raise};
 
 use super::grad::grad_from;
 use super::jvp::jvp_from;
@@ -20,6 +20,20 @@ fn basis(x: &Array, location: &Location) -> Array {
     let n = x.len();
     let shape: Shape = std::iter::once(n).chain(x.shape().iter()).collect();
     apply(Reshape { shape }, &[Array::eye(n, x.dtype()).value().clone()], location)
+}
+
+/// A derivative by complex numbers is two, by their parts, unless the function is holomorphic, which nobody knows.
+fn must_be_real(function: &Function, by: &str, x: &Array) {
+    if x.dtype().is_complex() {
+        let message = format!(
+            "`{}` {by} {}: only derivatives of and by real numbers are one array",
+            function.api.name(),
+            x.ty()
+        );
+        let help =
+            "take it apart with `.re()` and `.im()`, or use `linearize` or `vjp`, which know complex numbers";
+        raise(Error::new(ErrorKind::NotDifferentiable, message).help(help), &function.location);
+    }
 }
 
 /// `[y…, x…]`: the axes of a derivative are those of the result, then those of the argument.
@@ -44,6 +58,7 @@ pub fn jacfwd<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
 
 fn forward(function: &Function, f: impl Fn(&Array) -> Array, x: &Array) -> Array {
     let location = &function.location;
+    must_be_real(function, "by", x);
     let (y, push) = linearize_from(function.clone(), f, x);
     let columns = vmap_from(function.within(Api::Vmap), |dx: &Array| push(dx))(&basis(x, location));
     // The batch axis runs over the argument's elements and goes last.
@@ -59,6 +74,7 @@ pub fn jacrev<F: Fn(&Array) -> Array>(f: F) -> impl Fn(&Array) -> Array {
     move |x| {
         let location = &function.location;
         let (y, pull) = vjp_from(function.clone(), &f, x);
+        must_be_real(&function, "of", &y);
         let rows = vmap_from(function.within(Api::Vmap), |ct: &Array| pull(ct))(&basis(&y, location));
         joined(&rows, &y, x, location)
     }

@@ -64,7 +64,7 @@ pub(super) fn check_result<T: Tree, U: TreeRef + ?Sized>(
     }
     for ((found, want), path) in found.into_iter().zip(want).zip(paths(like, what)) {
         // What is no float has no derivative: whatever the rule gave for it is not used.
-        if want.dtype().is_float() && !want.ty().matches(&found.ty()) {
+        if want.dtype().is_inexact() && !want.ty().matches(&found.ty()) {
             let message =
                 format!("a derivative rule gave {} for `{path}`, expected {}", found.ty(), want.ty());
             return Err(Error::new(ErrorKind::Type, message));
@@ -97,7 +97,7 @@ pub(super) fn input_types(staged: &Staged) -> (Vec<ArrayType>, Vec<ArrayType>) {
 pub(super) fn with_zeros(types: &[ArrayType], given: Vec<Atom>) -> Vec<Atom> {
     let mut given = given.into_iter();
     let one = |ty: &ArrayType| {
-        let next = if ty.dtype.is_float() { given.next() } else { None };
+        let next = if ty.dtype.is_inexact() { given.next() } else { None };
         next.unwrap_or_else(|| Atom::fill(ty, 0.0))
     };
     types.iter().map(one).collect()
@@ -105,7 +105,7 @@ pub(super) fn with_zeros(types: &[ArrayType], given: Vec<Atom>) -> Vec<Atom> {
 
 /// The items that stand for floats.
 pub(super) fn of_floats<T: Clone>(items: &[T], types: &[ArrayType]) -> Vec<T> {
-    let both = items.iter().zip(types).filter(|(_, ty)| ty.dtype.is_float());
+    let both = items.iter().zip(types).filter(|(_, ty)| ty.dtype.is_inexact());
     both.map(|(item, _)| item.clone()).collect()
 }
 

@@ -35,15 +35,15 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "the derivative of a square root is off by a factor",
         file: "crates/graph/src/prim/unary.rs",
-        text: "slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?));",
-        with: "slope |cx, _, y| Ok(Slope::Times(over(cx, 2.0, y)?));",
+        text: "slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?)),",
+        with: "slope |cx, _, y| Ok(Slope::Times(over(cx, 2.0, y)?)),",
         test: LAWS,
     },
     Defect {
         breaks: "the sign of zero is 1",
-        file: "crates/graph/src/prim/unary.rs",
-        text: "real |x| if x == 0.0 || x.is_nan() { x } else { x.signum() },",
-        with: "real |x| x.signum(),",
+        file: "crates/graph/src/prim/magnitude.rs",
+        text: "let real = |x: f64| if x == 0.0 || x.is_nan() { x } else { x.signum() };",
+        with: "let real = f64::signum;",
         test: EVALUATION,
     },
     Defect {

@@ -44,17 +44,17 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: LAWS,
     },
     Defect {
-        breaks: "the plain loops take the last of the largest pivots",
+        breaks: "the textbook takes the smallest pivot",
         file: "crates/kernel/src/linalg/textbook.rs",
-        text: "if lu[(i, k)].abs() > lu[(best, k)].abs() { i } else { best }",
-        with: "if lu[(i, k)].abs() < lu[(best, k)].abs() { i } else { best }",
+        text: "if lu[(i, k)].spread() > lu[(best, k)].spread() { i } else { best }",
+        with: "if lu[(i, k)].spread() < lu[(best, k)].spread() { i } else { best }",
         test: TEXTBOOK,
     },
     Defect {
         breaks: "a matrix that is not finite is factored",
         file: "crates/runtime/src/linalg/mod.rs",
-        text: "_ if a.iter().any(|x| !Float::is_finite(*x)) => {",
-        with: "_ if a.len() > 1_000_000 && a.iter().any(|x| !Float::is_finite(*x)) => {",
+        text: "_ if a.iter().any(|x| !Number::is_finite(*x)) => {",
+        with: "_ if a.len() > 1_000_000 && a.iter().any(|x| !Number::is_finite(*x)) => {",
         test: FACE,
     },
     Defect {
@@ -77,5 +77,19 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "let needed = |label: &Label| wanted.contains(label) || terms.iter().any(|t| t.labels.contains(label));",
         with: "let needed = |label: &Label| wanted.contains(label);",
         test: JAX,
+    },
+    Defect {
+        breaks: "the diagonal of a complex triangle is allowed to turn",
+        file: "crates/graph/src/prim/qr.rs",
+        text: "omega = plus(cx, &omega, &imaginary)?;",
+        with: "omega = minus(cx, &omega, &imaginary)?;",
+        test: LAWS,
+    },
+    Defect {
+        breaks: "eigenvectors of any matrix change their phase",
+        file: "crates/graph/src/prim/eig.rs",
+        text: "let im = cx.bind(Neg {}, &[&turn])?;",
+        with: "let im = turn;",
+        test: LAWS,
     },
 ];

@@ -4,6 +4,7 @@
 //! end), and the narrowest `cargo test` that should fail. Then `cargo xtask mutate --only` its number, and read
 //! which test noticed: one that fails for another reason than what the defect breaks proves nothing.
 
+mod complex;
 mod core;
 mod indexing;
 mod linalg;
@@ -13,8 +14,14 @@ mod windows;
 use super::Defect;
 
 /// One table for each family of primitives, so that each can be read beside what it breaks.
-const FAMILIES: &[&[Defect]] =
-    &[core::DEFECTS, indexing::DEFECTS, sorting::DEFECTS, windows::DEFECTS, linalg::DEFECTS];
+const FAMILIES: &[&[Defect]] = &[
+    core::DEFECTS,
+    complex::DEFECTS,
+    indexing::DEFECTS,
+    sorting::DEFECTS,
+    windows::DEFECTS,
+    linalg::DEFECTS,
+];
 
 /// All of them, in the order of their numbers.
 pub(super) fn all() -> Vec<&'static Defect> {

@@ -206,10 +206,20 @@ impl<'a> Reader<'a> {
         Ok(ArrayType { dtype, shape, weak })
     }
 
-    /// The text of a literal, which may be several tokens without space between: `-1.5`, `nan:0x7fc00001`.
+    /// The text of a literal, which may be several tokens without space between: `-1.5`, `nan:0x7fc00001`, and two
+    /// such with a sign between for a complex number.
     fn literal_text(&mut self) -> Read<&'a str> {
         let at = self.lexer.start();
         self.accept("-")?;
+        self.magnitude()?;
+        if self.accept("+")? || self.accept("-")? {
+            self.magnitude()?;
+        }
+        Ok(self.lexer.since(at))
+    }
+
+    /// A literal without its sign.
+    fn magnitude(&mut self) -> Read<()> {
         let (Token::Word(_) | Token::Number(_)) = self.lexer.peek()? else {
             return self.expected("a literal");
         };
@@ -217,7 +227,7 @@ impl<'a> Reader<'a> {
         if nan && matches!(self.lexer.peek_second(), Ok(Token::Number(_))) && self.accept(":")? {
             self.lexer.next()?;
         }
-        Ok(self.lexer.since(at))
+        Ok(())
     }
 
     fn literal(&self, dtype: DType, text: &str, at: usize) -> Read<Literal> {

@@ -5,6 +5,7 @@ use tracewell_array::DType;
 
 use super::{Definition, MAX_DEPTH, Read, Reader};
 use crate::conv::{Conv, ConvResult, WindowAxis};
+use crate::fft::{Fft, FftKind};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
@@ -324,10 +325,15 @@ impl<'a> Reader<'a> {
                     None => self.error(at, format!("there is no function `{name}`")),
                 }
             }
-            other => match Linalg::all().find(|linalg| linalg.to_string() == other) {
-                Some(linalg) => Ok(Library::Linalg(linalg)),
-                None => self.error(at, format!("there is no library function `{other}`")),
-            },
+            other => {
+                match (FftKind::parse(other), Linalg::all().find(|linalg| linalg.to_string() == other)) {
+                    (Some(kind), _) => {
+                        Ok(Library::Fft(Fft { kind, lengths: self.shape()?.iter().collect() }))
+                    }
+                    (_, Some(linalg)) => Ok(Library::Linalg(linalg)),
+                    (None, None) => self.error(at, format!("there is no library function `{other}`")),
+                }
+            }
         }
     }
 
