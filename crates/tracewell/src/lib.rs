@@ -37,6 +37,7 @@ pub mod pipeline;
 pub mod primitive;
 pub mod random;
 pub mod repro;
+mod sabotage;
 mod staging;
 mod static_arg;
 mod transform;
@@ -158,6 +159,7 @@ pub mod __private {
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;
+    pub use crate::sabotage::{Broken, breaking};
     pub use crate::static_arg::Static;
     pub use crate::tree::{Path, Tree, TreeRef};
 
