@@ -44,6 +44,8 @@ mod indexing;
 mod jit;
 #[path = "face/leaks.rs"]
 mod leaks;
+#[path = "face/linalg.rs"]
+mod linalg;
 #[path = "face/memory.rs"]
 mod memory;
 #[path = "face/misses.rs"]

@@ -4,5 +4,6 @@ pub mod differential;
 pub mod generate;
 pub mod laws;
 pub mod math;
+mod matrices;
 pub mod primitives_page;
 pub mod readers;

@@ -35,11 +35,16 @@ mod conv_channels;
 mod conv_groups;
 mod conv_rank;
 mod cotangent_type;
+mod cross_size;
 mod donated_reference;
 mod dot_scalar;
 mod dot_sizes;
+mod einsum_letter;
+mod einsum_operands;
+mod einsum_size;
 mod elements_in_jit;
 mod escaped_tracer;
+mod factors_of_complex;
 mod fft_lengths;
 mod fft_of_complex;
 mod fft_of_one;
@@ -73,6 +78,9 @@ mod leaked_tracer;
 mod lower_nothing;
 mod map2_structure;
 mod mask_shape;
+mod matmul_batch;
+mod matrix_not_square;
+mod matrix_rank_low;
 mod mistake_in_expansion;
 mod mistake_under_hessian;
 mod ndarray_type;
@@ -103,6 +111,7 @@ mod scan_scalar;
 mod search_rank;
 mod segment_ids;
 mod select_condition;
+mod solve_sides;
 mod sort_keys;
 mod sort_shapes;
 mod squeeze_size;
@@ -170,6 +179,15 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
         &[
             runs!(add_shapes),
             runs!(dot_sizes),
+            runs!(matmul_batch),
+            runs!(einsum_letter),
+            runs!(einsum_size),
+            runs!(einsum_operands),
+            runs!(matrix_rank_low),
+            runs!(matrix_not_square),
+            runs!(factors_of_complex),
+            runs!(solve_sides),
+            runs!(cross_size),
             runs!(dot_scalar),
             runs!(reshape_count),
             does_not_compile!(negative_size, "negative_size"),

@@ -221,8 +221,7 @@ fn large_arrays() {
 }
 
 /// A check is made wherever the function runs, and says which index it was.
-/// Many updates are shared between threads by parts of the array, if its size can be divided. Those of one place are
-/// still added one after the other.
+/// Those of one place are added one after the other, however many there are.
 #[test]
 fn many_updates_are_added_in_order() {
     let n = 20_000;

@@ -7,6 +7,7 @@ use tracewell_kernel::{Combine, scalar};
 use super::Rng;
 use super::rounding::{is_exact, is_sum, shake, sizes};
 use super::turns::{Runs, element, run, stacked};
+use crate::matrices::{self, unit};
 
 /// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
 /// order, rounded at each step, as the noise says.
@@ -53,7 +54,16 @@ impl Runs for Roughly<'_> {
 fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
     let results = prim.rules().eval(operands).expect("well-typed");
-    match prim.rules().lower(&types(operands), &types(&results)).expect("every primitive has a lowering") {
+    let lowering =
+        prim.rules().lower(&types(operands), &types(&results)).expect("every primitive has a lowering");
+    if matrices::of_lowering(&lowering).is_some() {
+        let neighbours: Vec<Tensor> = operands
+            .iter()
+            .map(|x| matrices::neighbour(x, x.dtype(), 4.0 * unit(x.dtype()), || rng.signed_unit()))
+            .collect();
+        return prim.rules().eval(&neighbours).expect("as well-typed as before");
+    }
+    match lowering {
         Lowering::Graph(inner) => roughly(&inner, operands, rng),
         Lowering::Control(control) => run(&mut Roughly(rng), &control, operands).expect("graphs always run"),
         lowering if is_exact(&lowering) => results,

@@ -21,7 +21,11 @@ pub(super) fn is_exact(lowering: &Lowering) -> bool {
 
 /// Whether results are sums of products, whose terms may cancel.
 pub(super) fn is_sum(lowering: &Lowering) -> bool {
-    matches!(lowering, Lowering::Library(_) | Lowering::Late(_))
+    match lowering {
+        Lowering::Library(call) => !matches!(call.library, Library::Linalg(_)),
+        Lowering::Late(_) => true,
+        _ => false,
+    }
 }
 
 /// How large the numbers are that are rounded on the way to each element: of sums of products, what the primitive makes

@@ -6,11 +6,13 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
+use tracewell_kernel::Linalg;
 
 use super::agree::{difference, tolerance};
 use super::rng::Rng;
 use super::rounding::{is_exact, is_sum, shake, sizes};
 use super::turns::{Runs, element, run, stacked};
+use crate::matrices;
 
 /// How much closer shadows must be than results have to be: they are few samples of many possible roundings.
 const MARGIN: f64 = 16.0;
@@ -94,11 +96,15 @@ pub(super) fn apply(
         let operands: Vec<Known> = operands.iter().map(|&known| known.clone()).collect();
         return run(&mut Steadily { rng, extreme }, control, &operands);
     }
-    let eval = |pick: &dyn Fn(&Known) -> &Tensor| {
-        let operands: Vec<Tensor> = operands.iter().map(|&known| pick(known).clone()).collect();
+    let eval = |pick: &mut dyn FnMut(&Known) -> Tensor| {
+        let operands: Vec<Tensor> = operands.iter().map(|&known| pick(known)).collect();
         prim.rules().eval(&operands).ok()
     };
-    let tensors = eval(&|known| &known.tensor)?;
+    let tensors = eval(&mut |known| known.tensor.clone())?;
+    let linalg = lowering.as_ref().ok().and_then(matrices::of_lowering);
+    if linalg.is_some_and(|linalg| !fit_for(linalg, operands)) {
+        return None;
+    }
     if !tensors.iter().all(|tensor| tame(tensor, extreme)) {
         return None;
     }
@@ -123,7 +129,11 @@ pub(super) fn apply(
     };
     let mut all: Vec<Known> = tensors.into_iter().map(exact).collect();
     for i in 0..SHADOWS {
-        for ((known, size), shadow) in all.iter_mut().zip(&sizes).zip(eval(&|known| &known.shadows[i])?) {
+        let neighbours = eval(&mut |known| match linalg {
+            Some(linalg) => neighbour(rng, linalg, &known.shadows[i]),
+            None => known.shadows[i].clone(),
+        });
+        for ((known, size), shadow) in all.iter_mut().zip(&sizes).zip(neighbours?) {
             let shadow = match &lowering {
                 exact if is_exact(exact) => shadow,
                 sum if is_sum(sum) => shake(&shadow, size, FEW_UNITS, rng),
@@ -136,6 +146,29 @@ pub(super) fn apply(
         }
     }
     Some(all)
+}
+
+/// Whether every way to factor these matrices gives the same up to roundings: NaN of what is not finite, and else
+/// numbers. What is not finite spreads through a triangle in the order of its steps.
+fn fit_for(linalg: Linalg, operands: &[&Known]) -> bool {
+    let fit = |known: &&Known| {
+        let is_finite = |x: &Literal| x.as_complex().is_finite();
+        let finite = known.tensor.literals().all(|x| is_finite(&x));
+        let may_be_nan = !matches!(linalg, Linalg::TriangularSolve(_));
+        (finite || may_be_nan)
+            && matrices::squares_in_range(known.tensor.dtype(), known.tensor.literals().filter(is_finite))
+    };
+    operands.iter().all(fit)
+}
+
+/// An operand of which the factors of another way may be: also where elements are exact. Substitution errs by
+/// roundings of each element, the others by roundings of the largest one.
+fn neighbour(rng: &mut Rng, linalg: Linalg, shadow: &Tensor) -> Tensor {
+    if matches!(linalg, Linalg::TriangularSolve(_)) {
+        return nudge(rng, shadow);
+    }
+    let dtype = shadow.dtype();
+    matrices::neighbour(shadow, dtype, FEW_UNITS * matrices::unit(dtype), || rng.signed_unit())
 }
 
 /// Applies a graph to values and shadows, equation by equation.

@@ -6,10 +6,13 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Example, Graph, Lowering, eval};
+use tracewell_kernel::linalg::batch_len;
 use tracewell_kernel::math::LIMIT_F64;
 use tracewell_kernel::{BufferId, Index, KernelBuilder, Op, Stmt, Value};
 
+use super::rng::Rng;
 use super::same::same;
+use crate::matrices::{neighbour, squares_in_range};
 
 /// What is allowed at one point, for each element of each result.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub(super) enum Allowance {
     Floored(f64, Tensor, fn(f64) -> f64),
     /// So much above or below; NaN where nothing is said, because a step may overflow.
     Absolute(Vec<Tensor>),
+    /// The same, of integers too: they are the order in which something of the floats was chosen.
+    Neighbours(Vec<Tensor>),
 }
 
 /// Expansions are good to 2 units, but for those named below, and the machine's functions to 1.
@@ -34,6 +39,9 @@ const UNITS: f64 = 4.0;
 impl Allowance {
     /// What is allowed of a use of a primitive on these inputs.
     pub(super) fn at(example: &Example, graph: &Graph, inputs: &[Tensor]) -> Result<Allowance, String> {
+        if ["cholesky", "triangular_solve", "lu", "qr", "svd", "eigh", "eig"].contains(&example.prim.name()) {
+            return Ok(Allowance::Neighbours(of_matrices(graph, inputs)?));
+        }
         let complex = |ty: &ArrayType| ty.dtype.is_complex();
         if graph.input_types().iter().chain(&graph.output_types()).any(complex) {
             return of_complex(example, graph, inputs);
@@ -80,7 +88,8 @@ impl Allowance {
                 continue;
             }
             let alike = found.dtype() == expected.dtype() && found.shape() == expected.shape();
-            if !alike || !found.dtype().is_inexact() || matches!(self, Allowance::Exact) {
+            let bounded = found.dtype().is_inexact() || matches!(self, Allowance::Neighbours(_));
+            if !alike || !bounded || matches!(self, Allowance::Exact) {
                 return exact.map_err(|e| format!("result {k}: {e}"));
             }
             for (i, (x, y)) in found.literals().zip(expected.literals()).enumerate() {
@@ -93,9 +102,14 @@ impl Allowance {
     }
 
     fn near(&self, result: usize, element: usize, found: Literal, expected: Literal) -> bool {
-        if let (Allowance::Absolute(bounds), true) = (self, found.dtype().is_complex()) {
+        if let (Allowance::Absolute(bounds) | Allowance::Neighbours(bounds), true) =
+            (self, found.dtype().is_complex())
+        {
             let bound = bounds[result].literal(element).as_f64();
-            return bound.is_nan() || (found.as_complex() - expected.as_complex()).norm() <= bound;
+            let both_nan = !found.as_complex().is_finite() && !expected.as_complex().is_finite();
+            return bound.is_nan()
+                || both_nan
+                || (found.as_complex() - expected.as_complex()).norm() <= bound;
         }
         let (x, y) = (found.as_f64(), expected.as_f64());
         // Infinities are equal here, or too far.
@@ -115,7 +129,7 @@ impl Allowance {
                 (x - y).abs() <= units * epsilon * size
             }
             Allowance::Bounded(units) => (x - y).abs() <= units * range(found.dtype()).0 * y.abs().max(1.0),
-            Allowance::Absolute(bounds) => {
+            Allowance::Absolute(bounds) | Allowance::Neighbours(bounds) => {
                 let bound = bounds[result].literal(element).as_f64();
                 bound.is_nan() || (x - y).abs() <= bound
             }
@@ -225,6 +239,60 @@ fn of_product(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         let [low, high] = [&lowest, &highest].map(|all| all[k].literal(i).as_f64());
         if high > largest / 2.0 || low < least * 2.0 { f64::NAN } else { factors * epsilon * product.abs() }
     })
+}
+
+/// What results move by when the elements of each matrix move by some roundings of its largest: a stable algorithm
+/// gives the exact result of such a neighbour. Nothing is said where results are not continuous, because a matrix is
+/// nearly singular or a sign or an order nearly changes, and where squares of elements are out of range. Where an
+/// element is not finite, the results are NaN in every way; but a triangle spreads it in its own order.
+fn of_matrices(graph: &Graph, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
+    let results = eval(graph, inputs)?;
+    let (epsilon, ..) = range(inputs[0].dtype());
+    let spreads = inputs.len() > 1;
+    let matrices = batch_len(inputs[0].shape()).max(1);
+    let part = |tensor: &Tensor, number: usize| {
+        let len = tensor.len() / matrices;
+        number * len..(number + 1) * len
+    };
+    let wide = |dtype: DType| if dtype.is_complex() { DType::C128 } else { DType::F64 };
+    let mut shaken: Vec<Vec<Tensor>> = Vec::new();
+    for draw in 0..4u64 {
+        let mut rng = Rng::new(draw);
+        // In the precision of the evaluator: a step must not vanish.
+        let moved: Vec<Tensor> = inputs
+            .iter()
+            .map(|input| neighbour(input, wide(input.dtype()), 32.0 * epsilon, || rng.signed_unit()))
+            .collect();
+        shaken.push(graph.equations[0].prim.rules().eval(&moved)?);
+    }
+    let bound = |k: usize, result: &Tensor, number: usize| -> Vec<f64> {
+        let operands = || inputs.iter().flat_map(|input| part(input, number).map(|i| input.literal(i)));
+        let own = part(result, number);
+        if operands().any(|x| !x.as_complex().is_finite()) {
+            return vec![if spreads { f64::NAN } else { 0.0 }; own.len()];
+        }
+        if !squares_in_range(inputs[0].dtype(), operands()) {
+            return vec![f64::NAN; own.len()];
+        }
+        let at = |tensor: &Tensor, i: usize| tensor.literal(i).as_complex();
+        let scale = own.clone().fold(0.0, |m: f64, i| m.max(at(result, i).norm()));
+        // The largest of the whole matrix: elements share their errors.
+        let moves = own
+            .clone()
+            .flat_map(|i| shaken.iter().map(move |other| (at(&other[k], i) - at(result, i)).norm()));
+        let most = moves.fold(0.0, |m: f64, x| if x.is_nan() || m.is_nan() { f64::NAN } else { m.max(x) });
+        let jumps = own
+            .clone()
+            .any(|i| shaken.iter().any(|other| at(&other[k], i).is_nan() != at(result, i).is_nan()));
+        let allowed =
+            if jumps || most > 0.01 * scale { f64::NAN } else { 16.0 * most + 64.0 * epsilon * scale };
+        vec![allowed; own.len()]
+    };
+    let of_result = |(k, result): (usize, &Tensor)| {
+        let all: Vec<f64> = (0..matrices).flat_map(|number| bound(k, result, number)).collect();
+        Tensor::from_vec(all, result.shape()).map_err(|error| error.to_string())
+    };
+    results.iter().enumerate().map(of_result).collect()
 }
 
 /// Every float changed; other elements stay.

@@ -1,6 +1,6 @@
 //! Inputs to check laws on: gentle ones, at which everything is differentiable, and wild ones.
 
-use tracewell_array::{Complex64, DType, Literal, Tensor};
+use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use tracewell_graph::ArrayType;
 
 use super::rng::Rng;
@@ -14,6 +14,9 @@ pub(super) enum Region {
     Positive,
     /// Above one.
     AboveOne,
+    /// Of either sign, in matrices that are far from singular: elements of a diagonal are much larger, each by
+    /// another amount. It starts in the column of this number.
+    Dominant(usize),
 }
 
 impl Region {
@@ -32,7 +35,7 @@ pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<
     types
         .iter()
         .map(|ty| {
-            fill(ty, |_| match ty.dtype {
+            fill(ty, |at| match ty.dtype {
                 dtype if dtype.is_inexact() => {
                     let stratum = strata.next().expect("one for each element") as f64;
                     let magnitude = 0.52 + 0.45 * (stratum + 0.5 + 0.2 * rng.signed_unit()) / floats as f64;
@@ -42,6 +45,10 @@ pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<
                             Region::Signed if rng.below(2) == 0 => -magnitude,
                             Region::Signed | Region::Positive => magnitude,
                             Region::AboveOne => 1.0 + magnitude,
+                            Region::Dominant(first) => {
+                                let signed = if rng.below(2) == 0 { -magnitude } else { magnitude };
+                                signed + dominance(&ty.shape, at, first)
+                            }
                         },
                     );
                     if dtype.is_float() {
@@ -55,6 +62,19 @@ pub(super) fn gentle(rng: &mut Rng, types: &[ArrayType], region: Region) -> Vec<
             })
         })
         .collect()
+}
+
+/// What is added to an element on the diagonal of a matrix that starts in column `first`: more than all others of its
+/// row together, and more for each row.
+fn dominance(shape: &Shape, at: usize, first: usize) -> f64 {
+    let rank = shape.rank();
+    if rank < 2 {
+        return 0.0;
+    }
+    let (rows, columns) = (shape.size(rank - 2), shape.size(rank - 1));
+    let (row, column) = (at / columns % rows, at % columns);
+    let size = rows.max(columns);
+    if column == (row + first) % columns && row < columns { (size * (row + 1)) as f64 } else { 0.0 }
 }
 
 /// Floats, and parts of complex numbers, evenly in `[-1, 1)`: tangents and cotangents.

@@ -100,7 +100,10 @@ fn reshaped(example: &Example, seed: u64) -> Example {
     let rank = rng.below(6);
     let shape: Shape = (0..rank).map(|_| [1, 1, 2, 2, 3, 5, 0][rng.below(7)]).collect();
     let inputs = example.inputs.iter().map(|ty| ty.with_shape(shape.clone())).collect();
-    Example { prim: example.prim.clone(), inputs }
+    let reshaped = Example { prim: example.prim.clone(), inputs };
+    // A primitive of matrices has no parameter that says so.
+    let is_typed = reshaped.prim.rules().type_rule(&reshaped.inputs).is_ok();
+    if is_typed { reshaped } else { example.clone() }
 }
 
 /// Rules must not mind weak operands, which come from literals in the user's program: some draws have none, some

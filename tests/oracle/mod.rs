@@ -10,6 +10,7 @@ mod draws;
 mod edges;
 mod indexing;
 mod kinds;
+mod linalg;
 mod nested;
 mod networks;
 mod shapes;
@@ -23,9 +24,10 @@ use kinds::Kind;
 use tracewell::prelude::*;
 
 /// The files of rows with how many each has, so that none gets lost.
-const FILES: [(&str, usize); 3] = [
+const FILES: [(&str, usize); 4] = [
     (include_str!("values.txt"), 339),
     (include_str!("indexing.txt"), 168),
+    (include_str!("linalg.txt"), 292),
     (include_str!("windows.txt"), 185),
 ];
 
@@ -41,12 +43,13 @@ const fn of(name: &'static str, x: fn() -> Array, f: fn(&Array) -> Array) -> Com
     Composition { name, x, f }
 }
 
-const GROUPS: [(&str, &[Composition]); 7] = [
+const GROUPS: [(&str, &[Composition]); 8] = [
     ("networks", networks::ALL),
     ("densities", densities::ALL),
     ("calculus", calculus::ALL),
     ("shapes", shapes::ALL),
     ("nested", nested::ALL),
+    ("linalg", linalg::ALL),
     ("indexing", indexing::ALL),
     ("windows", windows::ALL),
 ];
@@ -188,6 +191,11 @@ fn nested_transforms_agree_with_jax() {
 }
 
 #[test]
+fn linear_algebra_agrees_with_jax() {
+    check_group("linalg");
+}
+
+#[test]
 fn indexing_agrees_with_jax() {
     check_group("indexing");
 }
@@ -199,10 +207,10 @@ fn windows_agree_with_jax() {
 
 #[test]
 fn no_row_is_lost() {
-    let rows = rows();
     for (text, count) in FILES {
-        assert_eq!(rows_of(text).len(), count, "rows of the file that begins {:?}", text.lines().next());
+        assert_eq!(rows_of(text).len(), count, "rows of {:?}", text.lines().next());
     }
+    let rows = rows();
     let names: BTreeSet<String> = rows.iter().map(Row::name).collect();
     assert_eq!(names.len(), rows.len(), "a row occurs twice");
     for row in &rows {

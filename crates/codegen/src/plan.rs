@@ -250,7 +250,8 @@ impl Planner<'_> {
             Stride::Next if dtype.size() == 1 => 4,
             Stride::Next if is_wide(dtype) => 2,
             Stride::Next => 1,
-            Stride::Apart => 6,
+            // Four scalars that are put together, or taken apart: rows that are far apart are better walked one by one.
+            Stride::Apart => 7,
             Stride::Anywhere => 10,
         };
         Cost::new(1, vector)

@@ -49,6 +49,11 @@ pub(crate) fn eval_call(
                 Ok(vec![Cells { dtype: conv.dtype, cells }])
             }
         },
+        Library::Linalg(linalg) => {
+            let numbers: Result<Vec<Tensor>, String> =
+                operands.iter().zip(&call.inputs).map(|(cells, ty)| whole(cells, ty)).collect();
+            Ok(linalg.reference(&numbers?)?.iter().map(in_parts).collect())
+        }
         Library::Custom(custom) => {
             let inputs: Option<Vec<Tensor>> =
                 operands[..call.inputs.len()].iter().map(Cells::tensor).collect();
@@ -75,6 +80,27 @@ pub(crate) fn eval_call(
             Ok(outputs.iter().map(|output| from_bytes(output.dtype.real(), output.bytes)).collect())
         }
     }
+}
+
+/// What a function sees of cells: complex numbers are whole.
+fn whole(cells: &Cells, (dtype, shape): &(DType, Shape)) -> Result<Tensor, String> {
+    let parts: Option<Vec<Literal>> = cells.cells.iter().copied().collect();
+    let parts = parts.ok_or("a library call reads what was never written")?;
+    let literals = if dtype.is_complex() {
+        parts.chunks_exact(2).map(|parts| Literal::of_parts(parts[0], parts[1])).collect()
+    } else {
+        parts
+    };
+    Tensor::from_literals(*dtype, shape, &literals).map_err(|error| error.to_string())
+}
+
+/// Complex numbers as their parts, one after the other.
+fn in_parts(tensor: &Tensor) -> Cells {
+    if !tensor.dtype().is_complex() {
+        return Cells::of(tensor);
+    }
+    let cells = tensor.literals().flat_map(|z| [Some(z.re()), Some(z.im())]).collect();
+    Cells { dtype: tensor.dtype().real(), cells }
 }
 
 fn from_bytes(dtype: DType, bytes: &[u8]) -> Cells {

@@ -13,6 +13,7 @@ mod fft;
 pub mod generate;
 mod ir;
 mod library;
+pub mod linalg;
 pub mod math;
 mod op;
 mod program;
@@ -33,6 +34,7 @@ pub use ir::{
 pub use library::{
     BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows, in_memory,
 };
+pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};

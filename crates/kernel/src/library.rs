@@ -11,6 +11,7 @@ use tracewell_array::{DType, DTypeError, Element, Shape};
 
 use crate::conv::Conv;
 use crate::fft::Fft;
+use crate::linalg::Linalg;
 
 /// A function of whole buffers together with the parameters of one call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -47,6 +48,8 @@ pub enum Library {
     Conv(Conv),
     /// A Fourier transform.
     Fft(Fft),
+    /// Factorizations of matrices and triangular systems.
+    Linalg(Linalg),
     /// A user's function.
     Custom(Custom),
 }

@@ -14,7 +14,7 @@ use tracewell_kernel::{Kernel, Library, LibraryCall, Region, Stmt};
 
 use crate::code::CodeMemory;
 use crate::error::BuildError;
-use crate::{conv, fft, matmul, pool, sort};
+use crate::{conv, fft, linalg, matmul, pool, sort};
 
 /// Fewer kernels than this are compiled on the calling thread.
 const PARALLEL: usize = 5;
@@ -39,6 +39,7 @@ impl CompiledKernel {
             Library::Sort(rows) => sort::is_shared(rows),
             Library::Conv(conv) => conv::is_shared(conv),
             Library::Fft(_) => fft::is_shared(call),
+            Library::Linalg(_) => linalg::is_shared(&call.inputs),
             Library::Custom(_) => false,
         };
         // A user's function runs on the thread that called.

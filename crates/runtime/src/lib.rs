@@ -12,6 +12,7 @@ mod executable;
 mod fft;
 mod launch;
 mod library;
+mod linalg;
 mod matmul;
 mod memory;
 pub mod pool;

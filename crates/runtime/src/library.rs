@@ -15,6 +15,7 @@ use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall, SortR
 use crate::conv::convolve;
 use crate::error::RunError;
 use crate::fft::fft;
+use crate::linalg;
 use crate::matmul::matmul;
 use crate::sort::{self, Column, Place};
 
@@ -48,9 +49,17 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
             unsafe { convolve(conv, buffers[0], buffers[1], buffers[2]) }
             Ok(())
         }
+        Library::Linalg(linalg) => {
+            // SAFETY: the caller's promise.
+            let (inputs, mut outputs) = unsafe { slices(call, buffers) };
+            let name = || linalg.to_string();
+            catch_unwind(AssertUnwindSafe(|| linalg::call(*linalg, &inputs, &mut outputs)))
+                .map_err(|payload| RunError::Panicked { name: name(), payload })
+        }
         Library::Custom(custom) => {
             // SAFETY: the caller's promise.
-            unsafe { call_custom(custom, call, buffers) }
+            let (inputs, mut outputs) = unsafe { slices(call, buffers) };
+            call_custom(custom, &inputs, &mut outputs)
         }
     }
 }
@@ -103,13 +112,15 @@ unsafe fn call_sort(rows: &SortRows, call: &LibraryCall, buffers: &[*mut u8]) {
     sort::sort(rows, &types, &columns, places);
 }
 
+/// The buffers of a call as slices: inputs, and outputs filled with zeros.
+///
 /// # Safety
 ///
-/// As for [`call`].
-unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) -> Result<(), RunError> {
+/// As for [`call`], for as long as the slices live.
+unsafe fn slices<'c>(call: &'c LibraryCall, buffers: &[*mut u8]) -> (Vec<BufferRef<'c>>, Vec<BufferMut<'c>>) {
     let bytes = |(dtype, shape): &(DType, Shape)| dtype.size() * shape.len();
     let (inputs, outputs) = buffers.split_at(call.inputs.len());
-    let inputs: Vec<BufferRef<'_>> = inputs
+    let inputs = inputs
         .iter()
         .zip(&call.inputs)
         .map(|(&address, ty)| {
@@ -118,7 +129,7 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
             BufferRef { dtype: ty.0, shape: &ty.1, bytes }
         })
         .collect();
-    let mut outputs: Vec<BufferMut<'_>> = outputs
+    let outputs = outputs
         .iter()
         .zip(&call.outputs)
         .map(|(&address, ty)| {
@@ -130,10 +141,18 @@ unsafe fn call_custom(custom: &Custom, call: &LibraryCall, buffers: &[*mut u8]) 
             BufferMut { dtype: ty.0, shape: &ty.1, bytes }
         })
         .collect();
+    (inputs, outputs)
+}
+
+fn call_custom(
+    custom: &Custom,
+    inputs: &[BufferRef<'_>],
+    outputs: &mut [BufferMut<'_>],
+) -> Result<(), RunError> {
     let function = custom.function();
     let name = || function.name().to_owned();
     // A function that panicked is not called again by this run, and what it filled is thrown away.
-    match catch_unwind(AssertUnwindSafe(|| function.call(&inputs, &mut outputs))) {
+    match catch_unwind(AssertUnwindSafe(|| function.call(inputs, outputs))) {
         Ok(Ok(())) => {}
         Ok(Err(error)) => return Err(RunError::Library { name: name(), error }),
         Err(payload) => return Err(RunError::Panicked { name: name(), payload }),

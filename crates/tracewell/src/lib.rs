@@ -32,9 +32,11 @@ mod executable;
 mod executor;
 mod jit;
 mod key;
+pub mod linalg;
 mod outcome;
 pub mod pipeline;
 pub mod primitive;
+mod products;
 pub mod random;
 pub mod repro;
 mod sabotage;
@@ -57,6 +59,7 @@ pub use effects::{Cancel, callback, capturing_prints, ordered_callback, with_can
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
 pub use outcome::{Beside, Outcome};
+pub use products::{einsum, matmul, tensordot};
 pub use static_arg::Static;
 pub use tracewell_array::{Complex, Complex32, Complex64, DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
@@ -88,6 +91,7 @@ pub mod prelude {
         rfftfreq, segment_sum, select, sort_together, stack,
     };
     pub use crate::dtypes::*;
+    pub use crate::linalg;
     pub use crate::random;
     pub use crate::repro;
     pub use crate::tree;
@@ -96,11 +100,12 @@ pub mod prelude {
         Padding, Policy, Result, ScanOptions, Shape, Static, Tree, Window, associative_scan,
         associative_scan_reverse, avg_pool, callback, capturing_prints, check, checking_keys, checking_leaks,
         checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, conv, conv_transpose,
-        custom_jvp, custom_vjp, debug_print, eval_shape, explain_cache_misses, fori_loop, global_avg_pool,
-        global_max_pool, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower,
-        map, map_reduce, max_pool, min_pool, ordered_callback, print_saved_residuals, reduce_window, s,
-        saved_residuals, scan, scan_with, stop_gradient, switch, trace, value_and_grad, value_and_grad_aux,
-        vjp, vmap, vmap_axes, while_loop, with_cancel, with_time_limit,
+        custom_jvp, custom_vjp, debug_print, einsum, eval_shape, explain_cache_misses, fori_loop,
+        global_avg_pool, global_max_pool, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp,
+        linearize, lower, map, map_reduce, matmul, max_pool, min_pool, ordered_callback,
+        print_saved_residuals, reduce_window, s, saved_residuals, scan, scan_with, stop_gradient, switch,
+        tensordot, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel,
+        with_time_limit,
     };
 }
 

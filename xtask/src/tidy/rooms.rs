@@ -45,6 +45,8 @@ const ALLOWED: &[(&str, &str)] = &[
         "crates/tracewell/src/repro/stand_in.rs",
         "a user's primitive is stood in for by a `call`, a `callback` by another",
     ),
+    ("crates/tracewell/src/linalg/factors.rs", "factorizations of the face are these primitives"),
+    ("crates/tracewell/src/products/", "sums of products are made of `dot_general`"),
     ("crates/tracewell/src/random/", "random numbers are made of them"),
     ("crates/tracewell/src/transform/", "jacobians and the like put arrays together"),
     ("crates/tracewell/src/windows/", "convolutions and windows of the face are these primitives"),

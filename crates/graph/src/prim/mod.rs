@@ -13,6 +13,7 @@ mod call;
 mod callback;
 mod checkpoint;
 mod checkpoint_name;
+mod cholesky;
 mod clamp;
 mod compare;
 mod complex;
@@ -29,6 +30,8 @@ mod dynamic_slice;
 mod dynamic_update_slice;
 mod each;
 mod each_examples;
+mod eig;
+mod eigh;
 mod elementwise;
 mod fft;
 mod gather;
@@ -37,12 +40,15 @@ mod iota;
 mod is_finite;
 mod linear_call;
 mod linear_recurrence;
+mod lu;
 mod magnitude;
+mod matrices;
 mod nested;
 mod nextafter;
 mod pad;
 mod permute;
 mod places;
+mod qr;
 mod reduce;
 mod reduce_window;
 mod reference;
@@ -65,11 +71,13 @@ mod sheet;
 mod slice;
 mod sliding;
 mod sort;
+mod svd;
 mod switch;
 mod switch_examples;
 mod switch_rules;
 mod tetragamma;
 mod threefry;
+mod triangular_solve;
 mod unary;
 mod while_back;
 mod while_batch;
@@ -83,12 +91,13 @@ mod window;
 pub use self::nested::{Place, first_half};
 pub use self::{
     arg_reduce::*, barrier::*, binary::*, bitcast::*, bitwise::*, broadcast::*, call::*, callback::*,
-    checkpoint::*, checkpoint_name::*, clamp::*, compare::*, complex::*, concatenate::*, constant::*,
-    conv::*, convert::*, cumulative::*, custom_jvp::*, custom_vjp::*, dot_general::*, dynamic_slice::*,
-    dynamic_update_slice::*, each::*, fft::*, gather::*, integer_pow::*, iota::*, is_finite::*,
-    linear_call::*, linear_recurrence::*, magnitude::*, nextafter::*, pad::*, permute::*, places::Places,
-    reduce::*, reduce_window::*, reshape::*, reverse::*, round::*, scan::*, scatter::*, searchsorted::*,
-    select::*, select_and_gather::*, slice::*, sort::*, switch::*, threefry::*, unary::*, while_loop::*,
+    checkpoint::*, checkpoint_name::*, cholesky::*, clamp::*, compare::*, complex::*, concatenate::*,
+    constant::*, conv::*, convert::*, cumulative::*, custom_jvp::*, custom_vjp::*, dot_general::*,
+    dynamic_slice::*, dynamic_update_slice::*, each::*, eig::*, eigh::*, fft::*, gather::*, integer_pow::*,
+    iota::*, is_finite::*, linear_call::*, linear_recurrence::*, lu::*, magnitude::*, nextafter::*, pad::*,
+    permute::*, places::Places, qr::*, reduce::*, reduce_window::*, reshape::*, reverse::*, round::*,
+    scan::*, scatter::*, searchsorted::*, select::*, select_and_gather::*, slice::*, sort::*, svd::*,
+    switch::*, threefry::*, triangular_solve::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -147,9 +156,31 @@ macro_rules! primitives {
 }
 
 primitives! {
-    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin", Asin "asin",
-    Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier", Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback",
-    Cbrt "cbrt", Ceil "ceil", Checkpoint "checkpoint", CheckpointName "checkpoint_name", Clamp "clamp", Clz "clz", Compare "compare", Complex "complex", Concatenate "concatenate", Conj "conj", Constant "constant", Conv "conv", Convert "convert", ConvKernel "conv_kernel", Cos "cos", Cosh "cosh", Cumlogsumexp "cumlogsumexp", Cummax "cummax", Cummin "cummin", Cumprod "cumprod", Cumsum "cumsum", CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div", DotGeneral "dot_general", DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Erf "erf", Erfc "erfc", ErfInv "erf_inv", Exp "exp", Exp2 "exp2", Expm1 "expm1", Fft "fft", Floor "floor", Gather "gather", Imag "imag", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite", Lgamma "lgamma", LinearCall "linear_call", LinearRecurrence "linear_recurrence", Log "log", Log10 "log10", Log1p "log1p", Log2 "log2", Logistic "logistic", Max "max", Min "min", Mul "mul", Neg "neg", Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute", PopulationCount "population_count", Pow "pow", Real "real", ReduceAnd "reduce_and", ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or", ReduceProd "reduce_prod", ReduceSum "reduce_sum", ReduceWindowMax "reduce_window_max", ReduceWindowMin "reduce_window_min", ReduceWindowProd "reduce_window_prod", ReduceWindowSum "reduce_window_sum", Rem "rem", Reshape "reshape", Reverse "reverse", Round "round", Rsqrt "rsqrt", Scan "scan", Scatter "scatter", Searchsorted "searchsorted", Select "select", SelectAndGather "select_and_gather", SelectAndScatterAdd "select_and_scatter_add", ShiftLeft "shift_left", ShiftRightArithmetic "shift_right_arithmetic", ShiftRightLogical "shift_right_logical", Sign "sign", Sin "sin", Sinh "sinh", Slice "slice", Sort "sort", Sqrt "sqrt", StopGradient "stop_gradient", Sub "sub", Switch "switch", Tan "tan", Tanh "tanh", Threefry "threefry", Trigamma "trigamma", While "while", Xor "xor",
+    Abs "abs", Acos "acos", Acosh "acosh", Add "add", And "and", ArgMax "argmax", ArgMin "argmin",
+    Asin "asin", Asinh "asinh", Atan "atan", Atan2 "atan2", Atanh "atanh", Barrier "barrier",
+    Bitcast "bitcast", Broadcast "broadcast", Call "call", Callback "callback", Cbrt "cbrt", Ceil "ceil",
+    Checkpoint "checkpoint", CheckpointName "checkpoint_name", Cholesky "cholesky", Clamp "clamp", Clz "clz",
+    Compare "compare", Complex "complex", Concatenate "concatenate", Conj "conj", Constant "constant",
+    Conv "conv", Convert "convert", ConvKernel "conv_kernel", Cos "cos", Cosh "cosh",
+    Cumlogsumexp "cumlogsumexp", Cummax "cummax", Cummin "cummin", Cumprod "cumprod", Cumsum "cumsum",
+    CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div", DotGeneral "dot_general",
+    DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Eig "eig", Eigh "eigh",
+    Erf "erf", Erfc "erfc", ErfInv "erf_inv", Exp "exp", Exp2 "exp2", Expm1 "expm1", Fft "fft", Floor "floor",
+    Gather "gather", Imag "imag", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite",
+    Lgamma "lgamma", LinearCall "linear_call", LinearRecurrence "linear_recurrence", Log "log", Log10 "log10",
+    Log1p "log1p", Log2 "log2", Logistic "logistic", Lu "lu", Max "max", Min "min", Mul "mul", Neg "neg",
+    Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute",
+    PopulationCount "population_count", Pow "pow", Qr "qr", Real "real", ReduceAnd "reduce_and",
+    ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or", ReduceProd "reduce_prod",
+    ReduceSum "reduce_sum", ReduceWindowMax "reduce_window_max", ReduceWindowMin "reduce_window_min",
+    ReduceWindowProd "reduce_window_prod", ReduceWindowSum "reduce_window_sum", Rem "rem", Reshape "reshape",
+    Reverse "reverse", Round "round", Rsqrt "rsqrt", Scan "scan", Scatter "scatter",
+    Searchsorted "searchsorted", Select "select", SelectAndGather "select_and_gather",
+    SelectAndScatterAdd "select_and_scatter_add", ShiftLeft "shift_left",
+    ShiftRightArithmetic "shift_right_arithmetic", ShiftRightLogical "shift_right_logical", Sign "sign",
+    Sin "sin", Sinh "sinh", Slice "slice", Sort "sort", Sqrt "sqrt", StopGradient "stop_gradient", Sub "sub",
+    Svd "svd", Switch "switch", Tan "tan", Tanh "tanh", Threefry "threefry",
+    TriangularSolve "triangular_solve", Trigamma "trigamma", While "while", Xor "xor",
 }
 
 /// A user's primitive, behind a pointer.

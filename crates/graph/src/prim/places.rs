@@ -227,8 +227,6 @@ pub(super) struct PlaceLoops {
     starts: Vec<Start>,
     /// Whether windows that are not inside are left out; else they are moved.
     drop: bool,
-    /// The array is cut into so many parts, which threads share: each goes through all indices and keeps to its own.
-    parts: usize,
 }
 
 struct Loop {
@@ -299,9 +297,7 @@ impl PlaceLoops {
             stride: array[axis],
             back: places.back(x, axis, ty),
         };
-        let starts: Vec<Start> = places.along.iter().zip(indices).map(start).collect();
-        let parts = parts(&loops, &starts);
-        PlaceLoops { loops, starts, drop, parts }
+        PlaceLoops { loops, starts: places.along.iter().zip(indices).map(start).collect(), drop }
     }
 
     /// Runs `body` for every element, with its index in the array and its index in the windows.
@@ -311,13 +307,8 @@ impl PlaceLoops {
         indices: &[BufferId],
         body: &impl Fn(&mut KernelBuilder, Index, Index),
     ) {
-        let open = Open { vars: Vec::new(), starts: vec![None; indices.len()], inside: None, part: None };
-        if self.parts == 1 {
-            return self.nest(b, indices, open, body);
-        }
-        b.each(Size::Const(self.parts as i64), |b, part| {
-            self.nest(b, indices, Open { part: Some(part), ..open }, body);
-        });
+        let open = Open { vars: Vec::new(), starts: vec![None; indices.len()], inside: None };
+        self.nest(b, indices, open, body);
     }
 
     fn nest(
@@ -368,9 +359,6 @@ impl PlaceLoops {
             }
             for (start, one) in open.starts.iter().zip(&self.starts) {
                 add(&mut array, start.expect("all indices are loaded"), one.stride);
-                if let Some(part) = open.part {
-                    add(&mut array, part, one.places / self.parts * one.stride);
-                }
             }
             return body(b, array, windows);
         };
@@ -406,19 +394,9 @@ impl PlaceLoops {
             let from_back = b.op(Op::Add, &[asked, size]);
             asked = b.select(is_negative, from_back, asked);
         }
-        let mut places = self.starts[k].places as i64;
-        if let Some(part) = open.part {
-            if !self.drop {
-                asked = b.op(Op::Clamp(Size::Const(places)), &[asked]);
-            }
-            places /= self.parts as i64;
-            let places = b.constant(places);
-            let first = b.op(Op::Mul, &[part, places]);
-            asked = b.op(Op::Sub, &[asked, first]);
-        }
-        let moved = b.op(Op::Clamp(Size::Const(places)), &[asked]);
+        let moved = b.op(Op::Clamp(Size::Const(self.starts[k].places as i64)), &[asked]);
         open.starts[k] = Some(moved);
-        if self.drop || open.part.is_some() {
+        if self.drop {
             let inside = b.compare(Comparison::Eq, moved, asked);
             open.inside = Some(match open.inside {
                 Some(others) => b.op(Op::And, &[others, inside]),
@@ -440,37 +418,12 @@ impl Loop {
     }
 }
 
-/// From so many elements on updates are shared between threads.
-const SHARED: usize = 1 << 14;
-/// A window of so many elements is large.
-const WIDE: usize = 16;
-
 /// The loops that are open, and what was loaded in them.
 #[derive(Clone)]
 struct Open {
     vars: Vec<Value>,
     starts: Vec<Option<Value>>,
     inside: Option<Value>,
-    /// The part of the array that is written.
-    part: Option<Value>,
-}
-
-/// Into how many parts an array is cut: more than one where there is much to do, nothing else that threads could share,
-/// and one array of indices, which says which part a window is in.
-fn parts(loops: &[Loop], starts: &[Start]) -> usize {
-    let work = |of_indices: bool| -> usize {
-        let counted = loops.iter().filter(|one| of_indices || one.kind != Kind::Index);
-        counted.map(|one| one.extent).fold(1, usize::saturating_mul)
-    };
-    let [start] = starts else { return 1 };
-    let is_first = loops.first().is_some_and(|one| one.kind == Kind::Index);
-    let is_inside = loops.iter().all(|one| one.array.saturating_mul(one.extent) <= start.stride);
-    if !is_first || !is_inside || work(true) < SHARED {
-        return 1;
-    }
-    // Small windows are not worth going through all indices more often.
-    let counts: &[usize] = if work(false) < WIDE { &[2, 3] } else { &[4, 2, 3] };
-    counts.iter().copied().find(|&count| start.places.is_multiple_of(count)).unwrap_or(1)
 }
 
 fn add(index: &mut Index, value: Value, stride: usize) {

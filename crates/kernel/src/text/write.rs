@@ -481,6 +481,7 @@ fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String)
             let (a, b) = (Shape::from(g.a), Shape::from(g.b));
             format!("gemm {} batch {} m {} n {} k {} strides {a}, {b}", g.dtype, g.batch, g.m, g.n, g.k)
         }
+        Library::Linalg(linalg) => linalg.to_string(),
         Library::Sort(s) => {
             let order = if s.descending { "descending" } else { "ascending" };
             format!("sort {order} keys {} rows {} len {} kept {}", s.keys, s.rows, s.len, s.kept)

@@ -32,7 +32,7 @@ pub use take::{one_hot, segment_sum};
 
 pub(crate) use indexing::{cut_of, plan};
 pub(crate) use operators::{binary, common_dtype, fit, unify};
-pub(crate) use reduce::{axes_of, axis_of};
+pub(crate) use reduce::{axes_of, axis_of, unify_dtypes};
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};

@@ -178,7 +178,7 @@ impl Array {
 }
 
 /// Both with their common element type, shapes unchanged.
-fn unify_dtypes(
+pub(crate) fn unify_dtypes(
     a: &Array,
     b: &Array,
     location: &Location,

@@ -7,14 +7,21 @@
 mod complex;
 mod core;
 mod indexing;
+mod linalg;
 mod sorting;
 mod windows;
 
 use super::Defect;
 
 /// One table for each family of primitives, so that each can be read beside what it breaks.
-const FAMILIES: &[&[Defect]] =
-    &[core::DEFECTS, complex::DEFECTS, indexing::DEFECTS, sorting::DEFECTS, windows::DEFECTS];
+const FAMILIES: &[&[Defect]] = &[
+    core::DEFECTS,
+    complex::DEFECTS,
+    indexing::DEFECTS,
+    sorting::DEFECTS,
+    windows::DEFECTS,
+    linalg::DEFECTS,
+];
 
 /// All of them, in the order of their numbers.
 pub(super) fn all() -> Vec<&'static Defect> {

@@ -10,6 +10,7 @@ use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
 use crate::library::{Gemm, Library, LibraryCall, SortRows};
+use crate::linalg::Linalg;
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
 
@@ -324,10 +325,15 @@ impl<'a> Reader<'a> {
                     None => self.error(at, format!("there is no function `{name}`")),
                 }
             }
-            other => match FftKind::parse(other) {
-                Some(kind) => Ok(Library::Fft(Fft { kind, lengths: self.shape()?.iter().collect() })),
-                None => self.error(at, format!("there is no library function `{other}`")),
-            },
+            other => {
+                match (FftKind::parse(other), Linalg::all().find(|linalg| linalg.to_string() == other)) {
+                    (Some(kind), _) => {
+                        Ok(Library::Fft(Fft { kind, lengths: self.shape()?.iter().collect() }))
+                    }
+                    (_, Some(linalg)) => Ok(Library::Linalg(linalg)),
+                    (None, None) => self.error(at, format!("there is no library function `{other}`")),
+                }
+            }
         }
     }
 
