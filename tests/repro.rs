@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where it fails")]
 
+#[path = "repro/broken.rs"]
+mod broken;
 #[path = "repro/command.rs"]
 mod command;
 #[path = "repro/folders.rs"]

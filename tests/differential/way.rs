@@ -49,7 +49,7 @@ impl Compiled {
     pub fn new(graph: &Graph, way: Way) -> Result<Compiled, String> {
         let passes = if way.passes { Settings::default().passes } else { 0 };
         let donated = vec![way.donate; graph.inputs.len()];
-        let settings = Settings { donated, passes, fusion: way.fusion };
+        let settings = Settings { donated, passes, fusion: way.fusion, ..Settings::default() };
         let stages = lower(graph, &settings).map_err(|error| error.to_string())?;
         let types: Vec<_> = graph.output_types().into_iter().map(|ty| (ty.dtype, ty.shape)).collect();
         let executable = Executable::new(stages.program, types.clone())

@@ -82,11 +82,12 @@ struct Tolerance {
 
 impl Tolerance {
     /// Rounding errs by `ε/h`: with `h = ε^⅓` that is about `ε^⅔`, and truncation, by `h⁴`, less except near poles.
-    /// The more numbers there are the nearer they are to each other: no step may reach the next.
+    /// The more numbers there are the nearer they are to each other, and no step should reach the next; but it must not
+    /// be lost in the rounding of what is moved.
     fn of(graph: &Graph, derivative: &Graph) -> Tolerance {
         let epsilon = epsilon(&[graph, derivative]);
         let floats: usize = graph.input_types().iter().map(|ty| ty.shape.len()).sum();
-        let apart = 0.05 / floats.max(1) as f64;
+        let apart = (0.05 / floats.max(1) as f64).max(0.6 * epsilon.sqrt());
         Tolerance { h: epsilon.cbrt().min(1e-3).min(apart), relative: 400.0 * epsilon.powf(2.0 / 3.0) }
     }
 

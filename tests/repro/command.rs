@@ -139,19 +139,18 @@ fn folders_that_lie_are_errors() {
         fs::write(saved.join("repro.txt"), change(&text)).unwrap();
         tracewell(&["run"], &saved).status.code()
     };
-    assert_eq!(with(&|text| text.replace("\"0.npy\"", "\"../0.npy\"")), Some(3));
-    assert_eq!(with(&|text| text.replace("\"0.npy\"", "\"/etc/passwd\"")), Some(3));
+    let file = text.split("file \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().to_string();
+    assert_eq!(with(&|text| text.replace(&file, &format!("../{file}"))), Some(3));
+    assert_eq!(with(&|text| text.replace(&file, "/etc/passwd")), Some(3));
     assert_eq!(with(&|text| text[..text.len() / 2].to_string()), Some(3));
     assert_eq!(with(&|text| text.replace("f32[", "f32[99999999999,")), Some(3));
     assert_eq!(with(&|_| "(".repeat(100_000)), Some(3));
     assert_eq!(with(&|_| format!("repro 1\nmain at \"\":0:0 {{ return {}", "(".repeat(100_000))), Some(3));
     fs::write(saved.join("repro.txt"), &text).unwrap();
-    let data = saved.join("0.npy");
-    if data.exists() {
-        fs::remove_file(&data).unwrap();
-        #[cfg(unix)]
-        std::os::unix::fs::symlink("/etc/hostname", &data).unwrap();
-        assert_eq!(tracewell(&["run"], &saved).status.code(), Some(3));
-    }
+    let data = saved.join(file);
+    fs::rename(&data, root.join("outside.npy")).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(root.join("outside.npy"), &data).unwrap();
+    assert_eq!(tracewell(&["run"], &saved).status.code(), Some(3));
     assert_eq!(tracewell(&["run"], &root.join("nothing")).status.code(), Some(3));
 }

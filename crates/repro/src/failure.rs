@@ -1,6 +1,7 @@
 //! How a program failed: what is compared to tell one failure from another.
 
-use tracewell_trace::{Error, ErrorKind};
+use tracewell_graph::Prim;
+use tracewell_trace::{Api, Error, ErrorKind};
 
 /// Where on its way a program failed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -110,18 +111,22 @@ pub fn skeleton(message: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let word = rest.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(rest.len());
         if first == '`' {
-            // A name in quotes stays if it is a plain word or call of the library; a path or a value does not.
+            // A name of the library's stays; one of the user's, a path or a value does not.
             let inside = &rest[1..];
             if let Some(end) = inside.find('`') {
                 let name = &inside[..end];
-                let plain = !name.is_empty()
-                    && name.chars().all(|c| c.is_ascii_lowercase() || c == '_' || c == '(' || c == ')');
                 out.push('`');
-                out.push_str(if plain { name } else { "#" });
+                out.push_str(if is_ours(name) { name } else { "#" });
                 out.push('`');
                 rest = &inside[end + 1..];
                 continue;
             }
+        }
+        if let Some(after) = rest.strip_prefix("a closure") {
+            // A function that has a name in one program may have none in another.
+            out.push_str("`#`");
+            rest = after;
+            continue;
         }
         if first == '~' && is_type(&rest[1..]) {
             rest = &rest[1..];
@@ -150,6 +155,13 @@ pub fn skeleton(message: &str) -> String {
         }
     }
     out
+}
+
+/// Whether this is the name of an API, a primitive or a method, and not of something of the user's.
+fn is_ours(name: &str) -> bool {
+    let method =
+        name.strip_suffix("()").is_some_and(|name| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
+    method || Api::parse(name).is_some() || Prim::NAMES.contains(&name)
 }
 
 fn push_hash(out: &mut String) {

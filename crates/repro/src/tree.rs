@@ -335,7 +335,8 @@ impl CallTree {
     /// The same tree with names counted from 0 in the order of their definition. What is used but defined nowhere
     /// becomes data that was not kept. A function that several calls share is written for each.
     pub fn numbered(&self) -> CallTree {
-        let mut numbers = Numbers { names: BTreeMap::new(), functions: BTreeMap::new(), lost: false };
+        let mut numbers =
+            Numbers { next: 0, names: BTreeMap::new(), functions: BTreeMap::new(), lost: false };
         let main = numbers.body(&self.main);
         let mut stand_ins = self.stand_ins.clone();
         if numbers.lost {
@@ -349,17 +350,24 @@ impl CallTree {
 }
 
 struct Numbers {
+    next: u32,
     names: BTreeMap<Name, u32>,
     functions: BTreeMap<u64, u64>,
     lost: bool,
 }
 
 impl Numbers {
+    /// A new number, also for a body that is there a second time.
     fn define(&mut self, name: Name) -> Name {
-        // A body that ran again has its names again.
-        let next = self.names.len() as u32;
-        let var = *self.names.entry(name).or_insert(next);
+        let var = self.next;
+        self.next += 1;
+        self.names.insert(name, var);
         Name { frame: 0, var }
+    }
+
+    /// The number of what was defined.
+    fn known(&self, name: Name) -> Name {
+        Name { frame: 0, var: self.names.get(&name).copied().unwrap_or(0) }
     }
 
     fn typed(&mut self, typed: &Typed) -> Typed {
@@ -381,7 +389,7 @@ impl Numbers {
         let parameters: Vec<Typed> = body.parameters.iter().map(|typed| self.typed(typed)).collect();
         let forms = body.forms.iter();
         let forms =
-            forms.map(|(root, form)| (root.clone(), form.map(&mut |name| self.define(*name)))).collect();
+            forms.map(|(root, form)| (root.clone(), form.map(&mut |name| self.known(*name)))).collect();
         let statements = body.statements.iter().map(|statement| self.statement(statement)).collect();
         let returned = body.returned.as_ref().map(|form| form.map(&mut |operand| self.operand(operand)));
         Body { parameters, forms, statements, returned, ..body.clone() }

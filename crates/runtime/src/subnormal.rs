@@ -1,9 +1,10 @@
-//! Products that take subnormal numbers for zero.
+//! Products whose subnormal results are zero.
 //!
-//! A gradient that vanishes passes through them, and processors are far slower with them.
+//! A gradient that vanishes passes through such numbers, and processors are far slower with them. Operands are taken as
+//! they are, where the processor can tell the two apart: infinity times a small number is not infinity times zero.
 #![allow(unsafe_code, reason = "how a processor treats subnormal numbers is a register of its own")]
 
-/// Runs `work` while this thread takes subnormal operands for zero and rounds subnormal results to it.
+/// Runs `work` while this thread rounds subnormal results to zero.
 ///
 /// `work` must be arithmetic whose callers do not mind: nothing of a user's runs here.
 pub(crate) fn flushed<T>(work: impl FnOnce() -> T) -> T {
@@ -31,8 +32,8 @@ impl Restore {
 #[cfg(target_arch = "x86_64")]
 mod register {
     pub(super) type Control = u32;
-    /// Flush to zero, and denormals are zero.
-    pub(super) const FLUSH: Control = 1 << 15 | 1 << 6;
+    /// Flush to zero.
+    pub(super) const FLUSH: Control = 1 << 15;
 
     pub(super) fn read() -> Control {
         let mut control: Control = 0;
@@ -44,8 +45,8 @@ mod register {
     }
 
     pub(super) fn write(control: Control) {
-        // SAFETY: what is written was read, with two bits changed that decide about subnormal numbers only.
-        // `flushed` puts them back before code runs that could tell.
+        // SAFETY: what is written was read, with one bit changed that decides about subnormal numbers only.
+        // `flushed` puts it back before code runs that could tell.
         unsafe {
             std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const control, options(nostack, preserves_flags))
         };

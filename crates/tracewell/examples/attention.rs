@@ -113,7 +113,7 @@ jit! {
     /// One step of Adam on new questions. The new state takes over the memory of the old.
     #[jit(donate(state))]
     fn step(state: State, key: &Key, turn: Scalar, #[static_arg] n: usize) -> (Array, State) {
-        let q = questions(&random::fold_in(key, &*turn), n);
+        let q = questions(&random::fold_in(key, turn.convert(U32)), n);
         let cross_entropy = |block: &Block| {
             let scores = answers(block, &q);
             let scores = &scores - scores.max_axes(&[1]).stop_gradient().expand(1);

@@ -11,6 +11,8 @@ use tracewell_optimize::{PIPELINE, optimize_with};
 use tracewell_runtime::Executable;
 use tracewell_trace::{Error, ErrorKind};
 
+use crate::sabotage::{Broken, broken, spoiled};
+
 /// What compilation is asked for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Settings {
@@ -20,11 +22,14 @@ pub struct Settings {
     pub passes: usize,
     /// Whether equations share kernels.
     pub fusion: bool,
+    /// A step that is broken on purpose.
+    #[doc(hidden)]
+    pub broken: Option<Broken>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { donated: Vec::new(), passes: PIPELINE.len(), fusion: true }
+        Settings { donated: Vec::new(), passes: PIPELINE.len(), fusion: true, broken: broken() }
     }
 }
 
@@ -49,16 +54,36 @@ pub fn compile(graph: &Graph, settings: &Settings) -> Result<Executable, Error> 
 /// Graph to program, keeping every stage.
 pub fn lower(graph: &Graph, settings: &Settings) -> Result<Stages, Error> {
     check("the traced graph", graph)?;
-    let mut broken = Ok(());
-    let optimized = optimize_with(graph, settings.passes, &mut |pass, result| {
-        if broken.is_ok() && cfg!(debug_assertions) {
-            broken = check(&format!("the graph after `{pass}`"), result);
-        }
-    });
-    broken?;
+    let optimized = optimized(graph, settings)?;
     let options = Options { donated: settings.donated.clone(), fusion: settings.fusion };
-    let program = fuse(&optimized, &options).map_err(|error| blame(&optimized, &error))?;
+    let fused = match settings.broken {
+        Some(Broken::Lowering) => fuse(&spoiled(&optimized), &options),
+        Some(Broken::Fusion) if settings.fusion => fuse(&spoiled(&optimized), &options),
+        _ => fuse(&optimized, &options),
+    };
+    let program = fused.map_err(|error| blame(&optimized, &error))?;
     Ok(Stages { graph: graph.clone(), optimized, program })
+}
+
+/// The graph after as many passes as are asked for.
+pub(crate) fn optimized(graph: &Graph, settings: &Settings) -> Result<Graph, Error> {
+    let mut wrong = Ok(());
+    let mut watch = |pass: &str, result: &Graph| {
+        if wrong.is_ok() && cfg!(debug_assertions) {
+            wrong = check(&format!("the graph after `{pass}`"), result);
+        }
+    };
+    let after = match settings.broken {
+        Some(Broken::Pass(name)) => {
+            let at = PIPELINE.iter().position(|pass| pass.name == name).unwrap_or(PIPELINE.len());
+            let before = optimize_with(graph, settings.passes.min(at + 1), &mut watch);
+            let start = if settings.passes > at { spoiled(&before) } else { before };
+            let rest = PIPELINE.iter().take(settings.passes).skip(at + 1);
+            rest.fold(start, |graph, pass| (pass.run)(&graph))
+        }
+        _ => optimize_with(graph, settings.passes, &mut watch),
+    };
+    wrong.map(|()| after)
 }
 
 /// A failure below the graph: a bug of ours, unless the rules of a user's primitive do not fit together.

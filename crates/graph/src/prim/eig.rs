@@ -55,6 +55,11 @@ impl Primitive for Eig {
             let primals = cx.bind_all(self.clone(), a)?;
             return Ok(Jvp { tangents: vec![None; primals.len()], primals });
         };
+        if cx.ty(&primals[0]).shape.len() == 0 {
+            let primals = cx.bind_all(self.clone(), a)?;
+            let tangents = primals.iter().map(|x| Some(Atom::fill(&cx.ty(x), 0.0))).collect();
+            return Ok(Jvp { primals, tangents });
+        }
         let both = cx.bind_all(Eig { vectors: true }, a)?;
         let (w, v) = (&both[0], &both[1]);
         let da = cx.bind(Convert { dtype: cx.ty(v).dtype, weak: false }, &[da])?;

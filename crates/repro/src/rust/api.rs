@@ -14,6 +14,15 @@ impl Program {
         let x = |name: &str| call.argument(name).cloned().unwrap_or_else(Form::empty);
         let array = || Some(Ty::Array);
         let made = match call.api {
+            Api::Jit
+                if call.bodies.is_empty()
+                    && self.failure.as_ref().is_some_and(|failure| failure.kind == "Recursion") =>
+            {
+                let message =
+                    self.failure.as_ref().map_or(String::new(), |failure| literal(&failure.message));
+                lines.push(&format!("repro::fail(\"Recursion\", {message});"));
+                return;
+            }
             Api::Jit => self.jit(lines, call),
             Api::Grad | Api::ValueAndGrad => {
                 let aux = call.option("aux").is_some();

@@ -17,7 +17,16 @@ impl Program {
         });
         let operands: Vec<String> = bind.operands.iter().map(|operand| self.owned(operand)).collect();
         if let Some(format) = format_of(&name, "check ") {
-            lines.push(&format!("check!({});", with_format(&operands, &format)));
+            // A check of the library's own says something else than its format.
+            let own = placeholders(&format) + 1 != operands.len();
+            let message = self.failure.as_ref().filter(|_| own).map(|failure| &failure.message);
+            match (message, operands.first()) {
+                (Some(message), Some(condition)) => {
+                    let message = literal(&message.replace('{', "{{").replace('}', "}}"));
+                    lines.push(&format!("check!({condition}, {message});"));
+                }
+                _ => lines.push(&format!("check!({});", with_format(&operands, &format))),
+            }
         } else if let Some(format) = format_of(&name, "debug_print ") {
             let all: Vec<String> = std::iter::once(format).chain(operands).collect();
             lines.push(&format!("debug_print!({});", all.join(", ")));
@@ -56,6 +65,11 @@ fn format_of(name: &str, verb: &str) -> Option<String> {
         closes.then_some(at)
     })?;
     rest.starts_with('"').then(|| rest[..=end].to_string())
+}
+
+/// How many values a format shows.
+fn placeholders(format: &str) -> usize {
+    format.replace("{{", "").matches('{').count()
 }
 
 /// The operands of a check: the condition, the format, what is shown.

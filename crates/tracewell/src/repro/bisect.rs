@@ -5,13 +5,13 @@ use std::fmt;
 
 use tracewell_array::Tensor;
 use tracewell_graph::{Graph, GraphBuilder, eval};
-use tracewell_optimize::{PIPELINE, optimize_with};
+use tracewell_optimize::PIPELINE;
 use tracewell_repro::CallTree;
 
 use super::replay;
 use crate::checks::difference;
 use crate::executable::run;
-use crate::pipeline::{Settings, compile};
+use crate::pipeline::{Settings, compile, optimized};
 
 thread_local! {
     /// The graph whose compiled results differed last, and its inputs.
@@ -73,7 +73,10 @@ pub(super) fn blame(graph: &Graph, inputs: &[Tensor]) -> Option<Blame> {
         }
     };
     let all = PIPELINE.len();
-    let graph_after = |passes: usize| optimize_with(graph, passes, &mut |_, _| {});
+    let graph_after = |passes: usize| {
+        let settings = Settings { passes, ..Settings::default() };
+        optimized(graph, &settings).unwrap_or_else(|_| graph.clone())
+    };
     let optimised_differs = |passes: usize| match eval(&graph_after(passes), inputs) {
         Ok(found) => {
             found.iter().zip(&expected).any(|(found, expected)| difference(found, expected).is_some())

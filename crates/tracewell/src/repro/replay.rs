@@ -8,7 +8,7 @@ use tracewell_array::Tensor;
 use tracewell_graph::prim::Policy;
 use tracewell_graph::{Location, Param, ParamValue};
 use tracewell_repro::{ApiCall, Body, CallTree, Failure, Operand, Replay, Statement};
-use tracewell_trace::{Api, Error, Form, Value, ask, boundary, raise};
+use tracewell_trace::{Api, Error, ErrorKind, Form, Value, ask, boundary, raise};
 
 use super::grown::Grown;
 use super::session::{REPLAYING, take_replayed};
@@ -36,7 +36,11 @@ pub(super) fn replay(tree: &CallTree) -> Option<Failure> {
     let location = Location { file: "repro".into(), line: 0, column: 0 };
     let run = || {
         boundary(Api::Replay, None, &location, || {
-            let stage = Play { values: RefCell::default(), functions: RefCell::default() };
+            let stage = Play {
+                failure: tree.failure.as_ref(),
+                values: RefCell::default(),
+                functions: RefCell::default(),
+            };
             settings::under(&tree.settings, || {
                 tree.main.statements.iter().for_each(|statement| stage.statement(statement));
             });
@@ -62,14 +66,15 @@ pub(super) fn replay(tree: &CallTree) -> Option<Failure> {
 type Returned = Box<dyn Fn(&Grown) -> Grown + Send + Sync>;
 
 /// One run.
-struct Play {
+struct Play<'t> {
+    failure: Option<&'t Failure>,
     values: RefCell<FxHashMap<u32, Array>>,
     functions: RefCell<FxHashMap<u64, Returned>>,
 }
 
 /// The functions of one role of a call: the first time the first that was recorded runs, and so on.
 struct Function<'p> {
-    play: &'p Play,
+    play: &'p Play<'p>,
     bodies: Vec<&'p Body>,
     calls: Cell<usize>,
 }
@@ -116,7 +121,12 @@ fn pair_of(a: Grown, b: Grown) -> Grown {
     Grown(Form::Tuple(vec![a.0, b.0]))
 }
 
-impl Play {
+impl Play<'_> {
+    /// Whether a call failed because its function is the one that is being traced: that is another one here.
+    fn calls_itself(&self, call: &ApiCall) -> bool {
+        call.bodies.is_empty() && self.failure.is_some_and(|failure| failure.kind == "Recursion")
+    }
+
     fn value(&self, operand: &Operand) -> Value {
         match operand {
             Operand::Var(typed) => match self.values.borrow().get(&typed.name.var) {
@@ -197,6 +207,10 @@ impl Play {
         let f = self.function(call, "");
         let aux = call.option("aux").is_some();
         match call.api {
+            Api::Jit if self.calls_itself(call) => {
+                let message = self.failure.as_ref().map_or("", |failure| failure.message.as_str());
+                raise(Error::new(ErrorKind::Recursion, message), &call.location)
+            }
             Api::Jit => {
                 // Everything in one list, as the functions take all their arrays in order.
                 let arrays = call.arguments.iter().flat_map(|(_, form)| form.leaves());

@@ -204,8 +204,9 @@ impl Witness for Recording {
         }
         let tree = || {
             let main = match CURRENT.with_borrow(Clone::clone) {
-                Some(recorder) => recorder.tree_so_far(recorder.failing(error)),
-                None => {
+                Some(recorder) if !recorder.is_over() => recorder.tree_so_far(recorder.failing(error)),
+                // Of a tree that is too large only what failed is left, never a part that looks whole.
+                _ => {
                     let statements = vec![failing(error, &mut plain_operand)];
                     Body { statements, ..Body::main(nowhere()) }
                 }

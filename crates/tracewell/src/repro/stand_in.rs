@@ -9,7 +9,7 @@ use tracewell_graph::text::NoCustom;
 use tracewell_graph::{ArrayType, Graph, HostFunction, Lowering, Prim};
 use tracewell_kernel::{BufferFn, BufferMut, BufferRef, CallError};
 use tracewell_repro::{Bind, Body, CallTree, Failure, FolderError, Name, Operand, Statement};
-use tracewell_trace::{Error, ErrorKind, Form};
+use tracewell_trace::{Api, Error, ErrorKind, Form};
 
 /// The tree with what cannot be written replaced, and a note for each.
 pub(super) fn written(mut tree: CallTree) -> CallTree {
@@ -61,6 +61,12 @@ impl Work {
             Statement::Bind(bind) => return self.bind(bind, failure),
             Statement::Api(call) => {
                 let mut call = (**call).clone();
+                if call.api == Api::Jit
+                    && call.bodies.is_empty()
+                    && failure.is_some_and(|failure| failure.kind == "Recursion")
+                {
+                    self.notes.insert("a function that calls itself fails where it did".to_string());
+                }
                 for (_, form) in &mut call.arguments {
                     *form = self.form(form);
                 }
