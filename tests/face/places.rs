@@ -227,7 +227,7 @@ fn many_updates_are_added_in_order() {
     let n = 20_000;
     let y: Vec<f32> = (0..n).map(|i| ((i * 7919 % 1000) as f32).sqrt() - 11.0).collect();
     // Some count from the back, and some are outside.
-    let at: Vec<i32> = (0..n).map(|i| (i * 104_729 % 2500) as i32 - 1250).collect();
+    let at: Vec<i32> = (0..n).map(|i| (i * 104_729 % 2500) - 1250).collect();
     let add = jit(|(x, at, y): &(Array, Array, Array)| (x.at(at).add(y), x.at(at).clip().add(y)));
     for (size, width) in [(1000, 1), (999, 1), (1009, 1), (1000, 40), (999, 40), (1009, 40)] {
         let mut dropped = vec![0.5f32; size * width];

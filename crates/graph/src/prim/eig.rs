@@ -55,7 +55,7 @@ impl Primitive for Eig {
             let primals = cx.bind_all(self.clone(), a)?;
             return Ok(Jvp { tangents: vec![None; primals.len()], primals });
         };
-        if cx.ty(&primals[0]).shape.len() == 0 {
+        if cx.ty(&primals[0]).shape.is_empty() {
             let primals = cx.bind_all(self.clone(), a)?;
             let tangents = primals.iter().map(|x| Some(Atom::fill(&cx.ty(x), 0.0))).collect();
             return Ok(Jvp { primals, tangents });

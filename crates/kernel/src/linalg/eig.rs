@@ -64,7 +64,7 @@ fn schur(mut a: Matrix<Complex64>) -> (Matrix<Complex64>, Matrix<Complex64>) {
         for i in 0..active {
             (0..active).for_each(|j| a[(i, j)] = turned[(i, j)]);
             (active..n).for_each(|j| a[(i, j)] = beside[(i, j - active)]);
-            a[(i, i)] = a[(i, i)] + shift;
+            a[(i, i)] += shift;
         }
     }
     (a, basis)

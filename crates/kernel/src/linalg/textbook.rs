@@ -297,9 +297,9 @@ pub(super) fn svd(a: &Matrix, full: bool) -> (Vec<f64>, Matrix, Matrix) {
                     continue;
                 }
                 let (c, s) = rotation(app, apq, aqq);
-                for i in 0..tall.rows {
-                    let (x, y) = (columns[p][i], columns[q][i]);
-                    (columns[p][i], columns[q][i]) = (c * x - s * y, s * x + c * y);
+                let (left, right) = columns.split_at_mut(q);
+                for (x, y) in left[p].iter_mut().zip(&mut right[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
                 }
                 for i in 0..k {
                     let (x, y) = (v[(i, p)], v[(i, q)]);

@@ -74,7 +74,7 @@ pub(super) fn cholesky<T: Number>(a: &[T], n: usize, l: &mut [T]) {
                 for j in j0..(i + 1).min(j0 + BLOCK) {
                     l[i * n + j] = work[j * n + i];
                     // Zero times a number is zero, unless it is infinite or NaN.
-                    sum = sum + T::ZERO * work[j * n + i];
+                    sum += T::ZERO * work[j * n + i];
                 }
             }
         }
@@ -173,7 +173,7 @@ pub(super) fn qr<T: Number>(a: &[T], (m, n): (usize, usize), q: &mut [T], r: &mu
     });
     let turns: Vec<T> = (0..k).map(|i| work[i * m + i].diagonal_turn(i + 1 == m)).collect();
     for (column, turn) in columns_of_q.chunks_exact_mut(m).zip(&turns) {
-        column.iter_mut().for_each(|x| *x = *x * turn.conjugate());
+        column.iter_mut().for_each(|x| *x *= turn.conjugate());
     }
     turn(&columns_of_q, columns, m, q);
     for (i, row) in r.chunks_exact_mut(n).enumerate() {
@@ -271,7 +271,7 @@ fn complete<T: Float>(vectors: &mut Vec<T>, length: usize, len: usize) {
     }
     let remove = |from: &mut [T], vector: &[T]| {
         let along = from.iter().zip(vector).fold(T::ZERO, |sum, (x, v)| sum + *x * *v);
-        from.iter_mut().zip(vector).for_each(|(x, v)| *x = *x - along * *v);
+        from.iter_mut().zip(vector).for_each(|(x, v)| *x -= along * *v);
     };
     // What is left of each axis, and how much: kept up to date with each vector that is added.
     let mut rest: Vec<Vec<T>> = (0..length)
@@ -291,7 +291,7 @@ fn complete<T: Float>(vectors: &mut Vec<T>, length: usize, len: usize) {
             remove(&mut new, vector);
         }
         let length_of_new = size(&new);
-        new.iter_mut().for_each(|x| *x = *x / length_of_new);
+        new.iter_mut().for_each(|x| *x /= length_of_new);
         fix_sign(&mut new);
         rest.iter_mut().for_each(|axis| remove(axis, &new));
         vectors.extend(new);

@@ -10,7 +10,7 @@ pub(super) fn cholesky<T: Number>(a: &[T], n: usize, l: &mut [T]) {
         for j in 0..=i {
             let mut sum = T::HALF * a[i * n + j] + T::HALF * a[j * n + i].conjugate();
             for k in 0..j {
-                sum = sum - l[i * n + k] * l[j * n + k].conjugate();
+                sum -= l[i * n + k] * l[j * n + k].conjugate();
             }
             l[i * n + j] = if i == j {
                 let Some(root) = sum.pivot_root() else { return no_triangle(n, l) };
@@ -51,7 +51,7 @@ pub(super) fn triangular_solve<T: Number>(
             let i = if forwards { turn } else { n - 1 - turn };
             let mut sum = x[i * step + side * next];
             for j in if forwards { 0..i } else { i + 1..n } {
-                sum = sum - at(i, j) * x[j * step + side * next];
+                sum -= at(i, j) * x[j * step + side * next];
             }
             x[i * step + side * next] = if which.unit { sum } else { sum / at(i, i) };
         }
@@ -78,7 +78,7 @@ pub(super) fn lu<T: Number>(a: &mut [T], (m, n): (usize, usize), pivots: &mut [i
             let factor = other[k] / row[k];
             other[k] = factor;
             for (x, y) in other[k + 1..].iter_mut().zip(&row[k + 1..]) {
-                *x = *x - factor * *y;
+                *x -= factor * *y;
             }
         }
     }

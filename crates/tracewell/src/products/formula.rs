@@ -130,8 +130,8 @@ fn labels(
             Some(m) => {
                 let (name, place) = match label {
                     Label::Letter(c) => {
-                        let place = part.letters.iter().filter(|(_, l)| l == c).map(|(place, _)| *place);
-                        (format!("`{c}`"), place.last().unwrap_or(part.start))
+                        let mut place = part.letters.iter().filter(|(_, l)| l == c).map(|(place, _)| *place);
+                        (format!("`{c}`"), place.next_back().unwrap_or(part.start))
                     }
                     Label::Rest(_) => ("an axis of `...`".to_owned(), part.start),
                 };
