@@ -30,8 +30,12 @@ struct Record {
     wanted: String,
     name: String,
     is_enum: bool,
-    variants: Vec<(Option<String>, Vec<(String, Ty)>)>,
+    /// By their names; a struct is one without.
+    variants: Vec<(Option<String>, Fields)>,
 }
+
+/// Fields by their names.
+type Fields = Vec<(String, Ty)>;
 
 impl Types {
     /// The type of a tree; what it needs is defined.
