@@ -186,18 +186,18 @@ fn compare(name: &str, found: &[Tensor], expected: &[Tensor]) -> Result<(), Erro
 
 /// The first element by which two arrays differ more than rounding explains.
 pub(crate) fn difference(found: &Tensor, expected: &Tensor) -> Option<usize> {
-    if !expected.dtype().is_float() {
+    if !expected.dtype().is_inexact() {
         return (0..expected.len()).find(|&at| found.literal(at) != expected.literal(at));
     }
-    let allowed = if expected.dtype() == DType::F64 { 1e-9 } else { 1e-4 };
-    let finite = expected.literals().map(|x| x.as_f64().abs()).filter(|x| x.is_finite());
+    let allowed = if expected.dtype().real() == DType::F64 { 1e-9 } else { 1e-4 };
+    let finite = expected.literals().map(|x| x.as_complex().norm()).filter(|x| x.is_finite());
     // Sums of large numbers may cancel: what is small beside the largest is as exact as that.
     let scale = finite.fold(0.0, f64::max);
     (0..expected.len()).find(|&at| {
-        let (a, b) = (found.literal(at).as_f64(), expected.literal(at).as_f64());
+        let (a, b) = (found.literal(at).as_complex(), expected.literal(at).as_complex());
         let same = a == b || (a.is_nan() && b.is_nan());
         // Written so that NaN is not close to anything.
-        let close = (a - b).abs() <= allowed * scale.max(f64::MIN_POSITIVE);
+        let close = (a - b).norm() <= allowed * scale.max(f64::MIN_POSITIVE);
         !same && !close
     })
 }
