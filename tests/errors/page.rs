@@ -206,6 +206,10 @@ fn the_page_says_what_the_programs_say() {
 
 #[test]
 fn the_right_programs_run() {
+    // They read files beside the tests of the face; others that share the programs run elsewhere.
+    if env!("CARGO_PKG_NAME") != "tests" {
+        return;
+    }
     for mistake in MISTAKES.iter().flat_map(|(_, mistakes)| *mistakes) {
         assert_eq!((mistake.right)(), None, "{}", mistake.name);
     }

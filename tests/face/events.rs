@@ -106,8 +106,8 @@ fn a_cached_call_is_a_hit_and_nothing_else() {
             f.call(&x);
         },
         expect![[r#"
-            jit closure(f32[1]) at events.rs:104
-              cache hit closure at events.rs:104
+            jit closure(f32[1]) at events.rs:106
+              cache hit closure at events.rs:106
             jit = f32[1]
         "#]],
     );

@@ -11,11 +11,17 @@ use crate::yield_table::repro_of;
 const OTHERS: &[(&str, &str)] = &[
     ("a_leaked_tracer", "the call that it leaked from is put before it"),
     ("leaked_tracer", "the call that it leaked from is put before it"),
+    ("escaped_tracer", "of several that are still alive, the replay finds another one first"),
+    ("impure_function", "the message names the function, and that is the replayer's"),
+    ("impure_constant", "the message names the function, and that is the replayer's"),
+    ("branch_structure", "the message names the function, and that is the replayer's"),
+    ("callback_gradient", "what a callback does is recorded where it runs"),
     ("recursion", "the function that calls itself is not the same object"),
 ];
 
 #[test]
 fn what_is_replayed_is_recorded_again() {
+    let mut others = Vec::new();
     for (name, run) in SCENARIOS.iter().copied().chain(wrong_programs()) {
         if OTHERS.iter().any(|(other, _)| *other == name) || name == "a_time_limit" {
             continue;
@@ -28,8 +34,11 @@ fn what_is_replayed_is_recorded_again() {
         let first = Repro::new(first.tree().without_places());
         let second = second.join().unwrap();
         let second = Repro::new(second.tree().without_places());
-        assert_eq!(first.to_text(), second.to_text(), "{name}");
+        if first.to_text() != second.to_text() {
+            others.push(format!("{name}:\n{}\n{}", first.to_text(), second.to_text()));
+        }
     }
+    assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
 #[test]
