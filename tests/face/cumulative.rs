@@ -15,23 +15,29 @@ fn bits(x: &Array) -> Vec<u32> {
 fn every_layout_gives_the_same_bits() {
     // From 32,768 on a row is shared between threads.
     for n in [1, 7, 255, 256, 257, 2047, 2048, 2049, 5000, 40_000] {
-        let row = wave(n);
-        let alone = row.cumsum(0);
-        let repeated = row.expand(0).broadcast_to([3, n]);
-        assert_eq!(bits(&repeated.cumsum(1).slice(s![2])), bits(&alone), "rows of {n}");
-        let widths: &[usize] = if n < 10_000 { &[2, 5, 600] } else { &[2, 65] };
-        for &width in widths {
-            let columns = row.expand(1).broadcast_to([n, width]);
-            let found = columns.cumsum(0);
-            for column in [0, width - 1] {
-                assert_eq!(bits(&found.slice(s![.., column])), bits(&alone), "columns of {n}");
-            }
-        }
-        let backwards = row.flip(&[0]).cumsum_reverse(0).flip(&[0]);
-        assert_eq!(bits(&backwards), bits(&alone), "{n} backwards");
-        let jitted = jit(|x: &Array| x.cumsum(0));
-        assert_eq!(bits(&jitted.call(&row)), bits(&alone), "{n} jitted");
+        same_bits(n, |x, axis| x.cumsum(axis), |x, axis| x.cumsum_reverse(axis));
+        // Of this one blocks are walked side by side.
+        same_bits(n, |x, axis| x.cumlogsumexp(axis), |x, axis| x.cumlogsumexp_reverse(axis));
     }
+}
+
+fn same_bits(n: usize, scan: fn(&Array, isize) -> Array, reverse: fn(&Array, isize) -> Array) {
+    let row = wave(n);
+    let alone = scan(&row, 0);
+    let repeated = row.expand(0).broadcast_to([3, n]);
+    assert_eq!(bits(&scan(&repeated, 1).slice(s![2])), bits(&alone), "rows of {n}");
+    let widths: &[usize] = if n < 10_000 { &[2, 5, 600] } else { &[2, 65] };
+    for &width in widths {
+        let columns = row.expand(1).broadcast_to([n, width]);
+        let found = scan(&columns, 0);
+        for column in [0, width - 1] {
+            assert_eq!(bits(&found.slice(s![.., column])), bits(&alone), "columns of {n}");
+        }
+    }
+    let backwards = reverse(&row.flip(&[0]), 0).flip(&[0]);
+    assert_eq!(bits(&backwards), bits(&alone), "{n} backwards");
+    let jitted = jit(move |x: &Array| scan(x, 0));
+    assert_eq!(bits(&jitted.call(&row)), bits(&alone), "{n} jitted");
 }
 
 /// What one block has come to is where the next one starts: a sum of positive numbers never falls.

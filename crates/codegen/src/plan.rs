@@ -251,7 +251,7 @@ impl Planner<'_> {
             Stride::Next if is_wide(dtype) => 2,
             Stride::Next => 1,
             // Four scalars that are put together, or taken apart: rows that are far apart are better walked one by one.
-            Stride::Apart => 7,
+            Stride::Apart => 8,
             Stride::Anywhere => 10,
         };
         Cost::new(1, vector)

@@ -96,7 +96,8 @@ macro_rules! cumulative {
                 let start = Kind::$Name.identity(inputs[0].dtype);
                 let step = |b: &mut KernelBuilder, sofar, x: &[Value]| Kind::$Name.combine(b, sofar, x[0]);
                 let join = Some(|b: &mut KernelBuilder, a, x| Kind::$Name.combine(b, a, x));
-                Ok(walk.lowering(Running { start, step, join }))
+                let is_quick = matches!(Kind::$Name, Kind::Sum | Kind::Product);
+                Ok(walk.lowering(Running { start, step, join, is_quick }))
             }
 
             fn examples() -> Vec<Example> {

@@ -105,7 +105,7 @@ impl Primitive for LinearRecurrence {
             b.op(Op::Add, &[product, x[1]])
         };
         let join: Option<fn(&mut KernelBuilder, Value, Value) -> Value> = None;
-        Ok(walk.lowering(Running { start, step, join }))
+        Ok(walk.lowering(Running { start, step, join, is_quick: true }))
     }
 
     fn examples() -> Vec<Example> {

@@ -3,7 +3,7 @@
 //! An operation that is associative is applied by blocks of [`BLOCK`] steps, counted from where the walk begins: inside
 //! a block element by element, and then once more to what all blocks before it gave. So the error of a sum grows with
 //! the length of a block and the number of blocks, and not with their product; blocks of one row are walked side by
-//! side, because the next step of one does not wait for another; and the order is the same in every layout and on any
+//! side where steps take long, because the next step of one does not wait for another; and the order is the same in every layout and on any
 //! number of threads.
 //!
 //! Rows and columns are shared between threads. So is one long row, in three kernels: what each block gives, what all
@@ -35,6 +35,8 @@ pub(super) struct Running<S, J> {
     pub(super) step: S,
     /// From what the blocks before gave and what is handed on inside a block to a result, if there are blocks.
     pub(super) join: Option<J>,
+    /// Whether a step takes no longer than its memory, which is the fastest one block after the other.
+    pub(super) is_quick: bool,
 }
 
 impl<S, J: Fn(&mut KernelBuilder, Value, Value) -> Value> Running<S, J> {
@@ -42,6 +44,11 @@ impl<S, J: Fn(&mut KernelBuilder, Value, Value) -> Value> Running<S, J> {
     fn joined(&self, b: &mut KernelBuilder, before: Value, handed: Value) -> Value {
         let join = self.join.as_ref().expect("blocks are walked where results can be joined");
         join(b, before, handed)
+    }
+
+    /// How many blocks of a row are walked side by side when results are written.
+    fn side_by_side(&self) -> usize {
+        if self.is_quick { 1 } else { SIDE_BY_SIDE }
     }
 }
 
@@ -122,20 +129,16 @@ impl Walk {
         let turns = self.len / (SIDE_BY_SIDE * BLOCK);
         let scratch = ArrayType::new(run.start.dtype(), [turns * SIDE_BY_SIDE]);
         let all = Arc::new((self, run));
-        // The place of a turn, and in the scratch memory that of one of its blocks.
-        let of_turn = |turn: Value| Place::default().after(turn, SIDE_BY_SIDE * BLOCK);
-        let of_block = |turn: Value, k: usize| Index {
-            terms: smallvec![(turn, Size::Const(SIDE_BY_SIDE as i64))],
-            ..Index::at(k as i64)
-        };
         let first: KernelFn = Arc::new({
             let all = Arc::clone(&all);
             move |b, from, to| {
                 let (walk, run) = &*all;
                 b.each(size(turns), |b, turn| {
-                    let totals = walk.totals(b, &of_turn(turn), SIDE_BY_SIDE, from, run);
-                    for (k, &total) in totals.iter().enumerate() {
-                        b.store(to[1], of_block(turn, k), total);
+                    let place = Place::default().after(turn, SIDE_BY_SIDE * BLOCK);
+                    for (k, total) in walk.totals(b, &place, SIDE_BY_SIDE, from, run).into_iter().enumerate()
+                    {
+                        let terms = smallvec![(turn, Size::Const(SIDE_BY_SIDE as i64))];
+                        b.store(to[1], Index { terms, ..Index::at(k as i64) }, total);
                     }
                 });
             }
@@ -157,10 +160,15 @@ impl Walk {
         });
         let third: KernelFn = Arc::new(move |b, from, to| {
             let (walk, run) = &*all;
-            b.each(size(turns), |b, turn| {
-                let before: Vec<Value> =
-                    (0..SIDE_BY_SIDE).map(|k| b.load(to[1], of_block(turn, k))).collect();
-                walk.results(b, &of_turn(turn), BLOCK, &before, from, to[0], run);
+            let count = run.side_by_side();
+            b.each(size(turns * SIDE_BY_SIDE / count), |b, turn| {
+                let at = |k: usize| Index {
+                    terms: smallvec![(turn, Size::Const(count as i64))],
+                    ..Index::at(k as i64)
+                };
+                let before: Vec<Value> = (0..count).map(|k| b.load(to[1], at(k))).collect();
+                let place = Place::default().after(turn, count * BLOCK);
+                walk.results(b, &place, BLOCK, &before, from, to[0], run);
             });
         });
         Lowering::Kernels { scratch: vec![scratch], steps: vec![first, second, third] }
@@ -213,7 +221,8 @@ impl Walk {
             });
             return;
         }
-        let (turns, mut before) = (self.len / (SIDE_BY_SIDE * BLOCK), start);
+        let turns = if run.is_quick { 0 } else { self.len / (SIDE_BY_SIDE * BLOCK) };
+        let mut before = start;
         if turns > 0 {
             before = b.for_loop(size(turns), &[before], |b, turn, handed| {
                 let place = row.after(turn, SIDE_BY_SIDE * BLOCK);

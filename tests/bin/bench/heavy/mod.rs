@@ -41,6 +41,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("conv_2d_grad", ROUNDING, || on(planes(), conv_grad)),
     program("conv_1d", ROUNDING, || on(lines(), convolved)),
     program("conv_1d_grad", ROUNDING, || on(lines(), conv_grad)),
+    in_numpy("cholesky_512", ROUNDING, || on([positive()], |[a]| linalg::cholesky(a))),
+    in_numpy("solve_512", ROUNDING, || on([positive(), floats([512, 16], 16)], |[a, b]| linalg::solve(a, b))),
     program("max_pool", 1e-12, || on([images()], |[x]| pooled(x))),
     program("max_pool_grad", ROUNDING, || {
         on([images()], |[x]| grad(|x: &Array| pooled(x).square().sum())(x))
@@ -108,6 +110,12 @@ fn lines() -> [Array; 2] {
 
 fn images() -> Array {
     floats([32, 28, 28, 32], 14)
+}
+
+/// A matrix that is positive definite: small beside its diagonal.
+fn positive() -> Array {
+    let a = floats([512, 512], 15);
+    &a + a.t() + 64.0 * Array::eye(512, F32)
 }
 
 /// Channels last, as large as before.

@@ -126,6 +126,16 @@ row("conv_1d", lines, jax=conv)
 row("conv_1d_grad", lines, jax=conv_grad)
 
 
+def positive():
+    """A matrix that is positive definite: small beside its diagonal."""
+    a = floats((512, 512), 15)
+    return a + a.T + 64.0 * np.eye(512, dtype=np.float32)
+
+
+row("cholesky_512", lambda: (positive(),), jax=jnp.linalg.cholesky, numpy=np.linalg.cholesky)
+row("solve_512", lambda: (positive(), floats((512, 16), 16)), jax=jnp.linalg.solve, numpy=np.linalg.solve)
+
+
 def max_pool(x):
     return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID")
 
