@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use tracewell_array::{DType, Tensor};
+use tracewell_array::{Complex32, Complex64, DType, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Location, Prim, eval};
 use tracewell_trace::{Error, ErrorKind, Executor, Switch, Value};
 
@@ -95,15 +95,22 @@ pub(crate) fn check_primitive(
     Ok(())
 }
 
-/// The first element of a float array that is NaN or infinite, and its value in words.
+/// The first element of an array of floats or complex numbers that is NaN or infinite, and its value in words.
 fn odd_element(tensor: &Tensor) -> Option<(usize, String)> {
     let at = match tensor.dtype() {
         DType::F32 => tensor.as_slice::<f32>().ok()?.iter().position(|x| !x.is_finite())?,
         DType::F64 => tensor.as_slice::<f64>().ok()?.iter().position(|x| !x.is_finite())?,
-        _ => return None,
+        DType::C64 => tensor.as_slice::<Complex32>().ok()?.iter().position(|x| !x.is_finite())?,
+        DType::C128 => tensor.as_slice::<Complex64>().ok()?.iter().position(|x| !x.is_finite())?,
+        DType::Bool | DType::U8 | DType::U32 | DType::I32 | DType::I64 => return None,
     };
-    let value = tensor.literal(at).as_f64();
-    Some((at, if value.is_nan() { "NaN".to_string() } else { value.to_string() }))
+    let value = tensor.literal(at).as_complex();
+    let text = match value {
+        value if value.is_nan() => "NaN".to_string(),
+        _ if tensor.dtype().is_complex() => tensor.literal(at).to_string(),
+        value => value.re.to_string(),
+    };
+    Some((at, text))
 }
 
 fn check_finite(

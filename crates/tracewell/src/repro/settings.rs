@@ -6,7 +6,8 @@ use tracewell_repro::Failure;
 use tracewell_trace::WATCH_TRACERS;
 
 use crate::checks::{
-    CHECK_COMPILED, CHECK_NANS, CHECK_PURITY, check_compiled, check_nans, checking_leaks, checking_purity,
+    CHECK_COMPILED, CHECK_KEYS, CHECK_NANS, CHECK_PURITY, check_compiled, check_nans, checking_keys,
+    checking_leaks, checking_purity,
 };
 use crate::effects::{Cancel, with_cancel, with_time_limit};
 
@@ -17,6 +18,9 @@ const TIME_LIMIT: &str = "1000";
 pub(super) fn now(failure: Option<&Failure>) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, value: &str| all.push((name.to_string(), value.to_string()));
+    if CHECK_KEYS.is_on() {
+        add("checking_keys", "true");
+    }
     if WATCH_TRACERS.is_on() {
         add("checking_leaks", "true");
     }
@@ -44,6 +48,7 @@ pub(super) fn under(settings: &[(String, String)], f: impl FnOnce()) {
     let Some(((name, value), rest)) = settings.split_first() else { return f() };
     let inside = || under(rest, f);
     match (name.as_str(), value.as_str()) {
+        ("checking_keys", "true") => checking_keys(inside),
         ("checking_leaks", "true") => checking_leaks(inside),
         ("check_nans", "true") => check_nans(inside),
         ("check_compiled", "true") => check_compiled(inside),
