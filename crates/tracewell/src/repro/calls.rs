@@ -10,7 +10,7 @@ use tracewell_trace::{Error, ErrorKind, Value};
 
 use crate::array::{self, Array, Cut, axes_of, axis_of, cut_of, plan};
 use crate::windows::{self, Conv, Layout, Window};
-use crate::{linalg, products, random};
+use crate::{linalg, primitive, products, random, tree};
 
 /// Does what failed again: the same check, of the same arrays.
 pub(super) fn call(
@@ -63,6 +63,9 @@ fn call_of_arrays(
             let layout = Layout::read(layout).ok_or_else(|| wrong(layout))?;
             windows::places_of(name, x, layout).map(|_| ())
         }
+        ("map2", [], [left, right]) => tree::check_pairs(&lines(left), &lines(right)),
+        ("primitive_name", [], [name]) => primitive::check_name(name),
+        ("lower", [], []) => crate::lower(|| ()).map(|_| ()),
         ("use_key", [words], []) => crate::checks::use_key(words, location),
         _ => whole(name, arrays, arguments, location),
     }
@@ -176,6 +179,10 @@ fn few(text: &str) -> Result<usize, Error> {
 /// Numbers with commas between.
 fn numbers<T: std::str::FromStr>(text: &str) -> Result<Vec<T>, Error> {
     text.split(',').filter(|part| !part.is_empty()).map(number).collect()
+}
+
+fn lines(text: &str) -> Vec<String> {
+    text.lines().map(String::from).collect()
 }
 
 fn shape(text: &str) -> Result<Shape, Error> {

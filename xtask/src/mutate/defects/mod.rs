@@ -8,6 +8,7 @@ mod complex;
 mod core;
 mod indexing;
 mod linalg;
+mod repro;
 mod sorting;
 mod windows;
 
@@ -21,6 +22,7 @@ const FAMILIES: &[&[Defect]] = &[
     sorting::DEFECTS,
     windows::DEFECTS,
     linalg::DEFECTS,
+    repro::DEFECTS,
 ];
 
 /// All of them, in the order of their numbers.
