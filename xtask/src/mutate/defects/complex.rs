@@ -68,7 +68,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "a transform along another axis turns the wrong way",
-        file: "crates/runtime/src/fft.rs",
+        file: "crates/library/src/fft.rs",
         text: "outer.iter().for_each(|axis| columns(&mut halves, *axis, true));",
         with: "outer.iter().for_each(|axis| columns(&mut halves, *axis, false));",
         test: FFT,

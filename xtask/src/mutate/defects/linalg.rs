@@ -52,14 +52,14 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "a matrix that is not finite is factored",
-        file: "crates/runtime/src/linalg/mod.rs",
+        file: "crates/library/src/linalg/mod.rs",
         text: "_ if a.iter().any(|x| !Number::is_finite(*x)) => {",
         with: "_ if a.len() > 1_000_000 && a.iter().any(|x| !Number::is_finite(*x)) => {",
         test: FACE,
     },
     Defect {
         breaks: "eigenvectors have whatever sign they came with",
-        file: "crates/runtime/src/linalg/factor.rs",
+        file: "crates/library/src/linalg/factor.rs",
         text: "    for column in columns.chunks_exact_mut(n) {\n        fix_sign(column);\n    }\n",
         with: "",
         test: JAX,

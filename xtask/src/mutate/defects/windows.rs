@@ -51,14 +51,14 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "padding before a row is copied as if it were elements",
-        file: "crates/runtime/src/conv.rs",
+        file: "crates/library/src/conv.rs",
         text: "let at = (start * from as i64 + before as i64) as usize;",
         with: "let at = (start.max(0) * from as i64 + before as i64) as usize;",
         test: CALLS,
     },
     Defect {
         breaks: "the sums of a kernel lose all blocks but the first of each part",
-        file: "crates/runtime/src/conv.rs",
+        file: "crates/library/src/conv.rs",
         text: "for start in places.clone().step_by(self.block) {\n                    self.kernel_block",
         with: "for start in places.clone().step_by(self.block).take(1) {\n                    self.kernel_block",
         test: CALLS,
