@@ -112,7 +112,10 @@ impl Case<'_> {
             return blame(if divided { "vector tail" } else { "vectors" }, None);
         }
         if !self.breaks(&Settings { fusion: false, ..all.clone() }) {
-            let (_, part) = first_bad(|most| up_to(most, || self.breaks(&all)));
+            // Of the graph after the passes, so that only fusions are counted.
+            let rest = Case { graph: &graph, inputs: self.inputs, expected: self.expected.clone() };
+            let settings = Settings { passes: 0, ..all };
+            let (_, part) = first_bad(|most| up_to(most, || rest.breaks(&settings)));
             return blame("fusion", part);
         }
         blame("lowering", self.lowered_wrongly(&graph))
