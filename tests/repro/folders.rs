@@ -169,5 +169,5 @@ fn a_tree_past_its_bound_is_graphs_and_inputs() {
             jit(|x: &Array| g.call(x).reshape([3])).call(&x)
         })
     });
-    assert!(cached.tree().leaves() > 40, "{}", cached.to_text());
+    assert!(cached.to_text().contains("call[graph="), "{}", cached.to_text());
 }

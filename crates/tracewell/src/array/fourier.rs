@@ -91,13 +91,7 @@ impl Fourier {
     }
 
     fn apply(&self, kind: FftKind, x: &Array, location: &Location) -> Array {
-        let (axes, lengths) = or_raise(
-            self.plan(kind, x).map_err(|error| {
-                let lengths = self.lengths.as_ref().map_or("-".to_string(), listed);
-                found_by(error, "fft", &[x], &[&kind.name(), &listed(&self.axes), &lengths])
-            }),
-            location,
-        );
+        let (axes, lengths) = or_raise(self.plan(kind, x), location);
         let kept = (0..x.rank()).filter(|axis| !axes.contains(axis));
         let order: Vec<usize> = kept.chain(axes.iter().copied()).collect();
         let back = Permute { axes: order.clone() }.inverse();
@@ -121,6 +115,13 @@ impl Fourier {
 
     /// The axes from the front, and the length along each.
     fn plan(&self, kind: FftKind, x: &Array) -> Result<(Vec<usize>, Vec<usize>), Error> {
+        self.planned(kind, x).map_err(|error| {
+            let lengths = self.lengths.as_ref().map_or("-".to_string(), listed);
+            found_by(error, "fft", &[x], &[&kind.name(), &listed(&self.axes), &lengths])
+        })
+    }
+
+    fn planned(&self, kind: FftKind, x: &Array) -> Result<(Vec<usize>, Vec<usize>), Error> {
         let name = kind.name();
         let axes: Vec<usize> = self.axes.iter().map(|&axis| axis_of(x, axis)).collect::<Result<_, _>>()?;
         if axes.is_empty() {

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use tracewell_array::{Complex32, Complex64, DType, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Location, Prim, eval};
-use tracewell_trace::{Error, ErrorKind, Executor, Switch, Value};
+use tracewell_trace::{Api, Error, ErrorKind, Executor, Switch, Value};
 
 use super::RETRACE;
 
@@ -69,7 +69,12 @@ pub(crate) fn check_graph(
     }
     if CHECK_COMPILED.is_on() && !graph.has_effect() {
         let expected = eval(graph, inputs).map_err(Error::bug)?;
-        compare(&graph.name, results, &expected).inspect_err(|_| crate::repro::differed(graph, inputs))?;
+        // The graph of a closure has the name of the API.
+        let name = match Api::parse(&graph.name) {
+            Some(_) => "a closure".to_string(),
+            None => format!("`{}`", graph.name),
+        };
+        compare(&name, results, &expected).inspect_err(|_| crate::repro::differed(graph, inputs))?;
     }
     Ok(())
 }
@@ -90,7 +95,7 @@ pub(crate) fn check_primitive(
     if CHECK_COMPILED.is_on() && !prim.has_effect() && !matches!(prim, Prim::Custom(_)) {
         let expected = prim.rules().eval(operands).map_err(Error::bug)?;
         let differed = |_: &Error| crate::repro::differed_primitive(prim, operands);
-        compare(prim.name(), results, &expected).inspect_err(differed)?;
+        compare(&format!("`{}`", prim.name()), results, &expected).inspect_err(differed)?;
     }
     Ok(())
 }
@@ -183,7 +188,7 @@ fn compare(name: &str, found: &[Tensor], expected: &[Tensor]) -> Result<(), Erro
         let Some(at) = difference(found, expected) else { continue };
         let (found_there, expected_there) = (found.literal(at), expected.literal(at));
         let message = format!(
-            "compiled, result {number} of `{name}` is {found_there} at {}, evaluated it is {expected_there}",
+            "compiled, result {number} of {name} is {found_there} at {}, evaluated it is {expected_there}",
             place(found, at)
         );
         return Err(Error::bug(message).while_running());
