@@ -1,5 +1,8 @@
 //! Random graphs are what they promise: well-typed, varied, well-conditioned; and the text form keeps them.
 
+#[path = "repro/random.rs"]
+mod repro;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use tests::generate::{self, Options};

@@ -8,6 +8,8 @@ mod broken;
 mod command;
 #[path = "repro/folders.rs"]
 mod folders;
+#[path = "repro/killed.rs"]
+mod killed;
 #[path = "repro/laws.rs"]
 mod laws;
 #[path = "errors/mod.rs"]

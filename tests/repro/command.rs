@@ -1,15 +1,15 @@
-//! The command on repros of real failures: verdicts, exit codes, reductions that are killed, folders that lie.
+//! The command on repros of real failures: verdicts, exit codes, folders that lie.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 use std::time::Duration;
 
 use tracewell::prelude::*;
 use tracewell::repro::Repro;
 
 /// A folder of its own for each test.
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&path);
     fs::create_dir_all(&path).unwrap();
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 /// The repro of a failure deep inside a model.
-fn failing() -> Repro {
+pub(crate) fn failing() -> Repro {
     let xs = Array::iota([6, 3], 0, F32);
     let loss = |(w, b): &(Array, Array)| {
         let step = |h: &Array, x: &Array| ((h * 0.5 + x * w).tanh() + b, h.sum());
@@ -30,13 +30,13 @@ fn failing() -> Repro {
     })
 }
 
-fn tracewell(args: &[&str], folder: &Path) -> Output {
+pub(crate) fn tracewell(args: &[&str], folder: &Path) -> Output {
     let (verb, rest) = args.split_first().unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_tracewell"));
     command.args(["repro", verb]).arg(folder).args(rest).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
@@ -97,37 +97,6 @@ fn a_repro_is_reduced_to_what_fails() {
     let small = Repro::load(&path).unwrap();
     assert!(small.run().is_reproduced());
     assert_eq!(small.tree().leaves(), 1, "{}", small.to_text());
-}
-
-#[test]
-fn a_reduction_that_is_killed_goes_on() {
-    let times: u64 = std::env::var("TRACEWELL_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(3);
-    let root = folder("killed");
-    let saved = failing().save(&root).unwrap();
-    let work = PathBuf::from(format!("{}.reduced", saved.display()));
-    for turn in 0..times {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_tracewell"))
-            .args(["repro", "reduce"])
-            .arg(&saved)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        // Moments spread over the time that it takes.
-        std::thread::sleep(Duration::from_millis(20 + turn.wrapping_mul(7919) % 600));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // Whatever has its name is whole.
-        for entry in fs::read_dir(&work).into_iter().flatten() {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_string_lossy().into_owned();
-            if path.is_dir() && !name.starts_with('.') && name != "candidates" {
-                Repro::load(&path).unwrap();
-            }
-        }
-    }
-    let reduced = tracewell(&["reduce"], &saved);
-    assert_eq!(reduced.status.code(), Some(0), "{}", said(&reduced));
 }
 
 #[test]

@@ -134,3 +134,40 @@ fn a_result_that_is_not_expected_is_a_failure() {
     assert!(!repro.is_exact() && repro.run().is_reproduced(), "{}", repro.to_text());
     fs::remove_dir_all(root).unwrap();
 }
+
+#[test]
+fn nans_of_complex_numbers_are_found() {
+    let f = jit(|x: &Array| -> Result<Array> { Ok((x / x).sum()) });
+    let x = complex(&Array::from([0.0f32, 1.0]), &Array::from([0.0f32, 1.0]));
+    let error = repro::check_nans(|| f.call(&x)).unwrap_err();
+    assert_eq!(error.message(), "`div` gave NaN for finite operands, first at [0]");
+}
+
+#[test]
+fn a_tree_past_its_bound_is_graphs_and_inputs() {
+    let x = Array::linspace(0.0, 1.0, 20, F32);
+    let f = |x: &Array| -> Result<Array> {
+        let y = (0..40).fold(x.sin(), |y, _| y * 0.5 + x);
+        let slope = grad(|y: &Array| (y * x).square().sum())(&y);
+        let both = vmap(|(a, b): &(Array, Array)| a + b)(&(slope, y.clone()));
+        // Inside another function, which uses what is outside.
+        Ok(checkpoint(|z: &Array| (z * &y).dot(&Array::ones([7], F32)))(&both))
+    };
+    let run = || repro::assert_reproduces(|| jit(f).call(&x));
+    let (exact, bounded) = (run(), repro::recording_at_most(20, run));
+    assert!(exact.is_exact() && !bounded.is_exact());
+    let note = "there were more than 20 statements: functions are what their graphs are";
+    assert!(bounded.to_text().contains(note), "{}", bounded.to_text());
+    assert_eq!(exact.failure(), bounded.failure());
+    assert!(bounded.tree().leaves() > 80, "nothing is missing: {}", bounded.to_text());
+    assert!(bounded.to_text().contains("checkpoint"), "{}", bounded.to_text());
+    // A trace that is cached is kept by its graph, too.
+    let g = jit(|x: &Array| (0..40).fold(x.sin(), |y, _| y * 0.5 + x));
+    let cached = repro::recording_at_most(20, || {
+        repro::assert_reproduces(|| {
+            g.call(&x);
+            jit(|x: &Array| g.call(x).reshape([3])).call(&x)
+        })
+    });
+    assert!(cached.to_text().contains("call[graph="), "{}", cached.to_text());
+}

@@ -9,12 +9,7 @@ use crate::yield_table::repro_of;
 
 /// Programs whose replay is another program by nature, and why.
 const OTHERS: &[(&str, &str)] = &[
-    ("a_leaked_tracer", "the call that it leaked from is put before it"),
-    ("leaked_tracer", "the call that it leaked from is put before it"),
     ("escaped_tracer", "of several that are still alive, the replay finds another one first"),
-    ("impure_function", "the message names the function, and that is the replayer's"),
-    ("impure_constant", "the message names the function, and that is the replayer's"),
-    ("branch_structure", "the message names the function, and that is the replayer's"),
     ("callback_gradient", "what a callback does is recorded where it runs"),
     ("recursion", "the function that calls itself is not the same object"),
 ];
@@ -23,7 +18,7 @@ const OTHERS: &[(&str, &str)] = &[
 fn what_is_replayed_is_recorded_again() {
     let mut others = Vec::new();
     for (name, run) in SCENARIOS.iter().copied().chain(wrong_programs()) {
-        if OTHERS.iter().any(|(other, _)| *other == name) || name == "a_time_limit" {
+        if OTHERS.iter().any(|(other, _)| *other == name) {
             continue;
         }
         let Some(first) = repro_of(run) else { continue };

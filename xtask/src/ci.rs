@@ -8,12 +8,12 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::args::Args;
 use crate::cargo::{cargo, run};
-use crate::{Result, Verb, tidy};
+use crate::{Result, Verb, repro_yield, tidy};
 
 pub(crate) const VERB: Verb = Verb {
     name: "ci",
     usage: "",
-    about: "Run what every change must pass: formatting, tidy, clippy, all tests",
+    about: "Run what every change must pass: formatting, tidy, clippy, all tests, a few programs of repros",
     details: "\
 Prints the time of each step, warns if all together take more than 15 minutes and fails from an hour. The clock starts
 at TRACEWELL_CI_START (seconds since 1970), if that is set, so that compiling this tool counts too.
@@ -36,6 +36,8 @@ const STEPS: &[Step] = &[
     ("clippy", || run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"]))),
     // Builds the examples and runs the documentation's too.
     ("test", || run(&mut cargo(TEST))),
+    // All are replayed from their texts by the tests.
+    ("repros", repro_yield::build_few),
 ];
 
 fn ci(args: Args) -> Result {

@@ -25,7 +25,7 @@ usage: tracewell repro <verb> <folder> [options]
   reduce   makes the tree smaller while it fails in the same way, into <folder>.reduced
              --jobs N         candidates that run at once (1)
              --timeout S      seconds a candidate may take (10)
-  bisect   names the first pass after which compiled and evaluated results differ
+  bisect   names the step of the compiler after which compiled and evaluated results differ
 
 exit codes of `run`: 0 reproduced, 1 another failure, 2 no failure, 3 the folder or the command is wrong
 ";

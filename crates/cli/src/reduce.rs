@@ -136,7 +136,13 @@ fn read_memo(path: &Path) -> BTreeMap<u64, bool> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let line = |line: &str| {
         let (key, answer) = line.split_once(' ')?;
-        Some((u64::from_str_radix(key, 16).ok()?, answer == "same"))
+        // The last line of a command that was killed may be a part of one.
+        let answer = match answer {
+            "same" => true,
+            "other" => false,
+            _ => return None,
+        };
+        Some((u64::from_str_radix(key, 16).ok()?, answer))
     };
     text.lines().filter_map(line).collect()
 }

@@ -29,4 +29,4 @@ mod vector;
 pub use abi::{CallHandler, Entry, STOPPED, Symbol};
 pub use code::{Code, Patch, clif_text, compile, disassemble};
 pub use error::CodegenError;
-pub use target::Target;
+pub use target::{Loops, Target};

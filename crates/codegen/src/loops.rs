@@ -9,7 +9,8 @@ use tracewell_kernel::{Region, Size, Value};
 use crate::hoist::{Iterations, is_straight};
 use crate::lanes::LANES;
 use crate::lower::{Lower, Lowered};
-use crate::plan::plan;
+use crate::plan::{Plan, plan};
+use crate::target::Loops;
 use crate::vector::Bound;
 
 /// Most iterations of a constant number that are written out one after the other.
@@ -42,10 +43,15 @@ impl Lower<'_, '_> {
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
         // Inside a vector loop, each iteration is one for every lane already.
-        let plan =
-            if self.lanes_around { None } else { plan(self.kernel, self.emit.features, var, body, &hoisted) };
+        let plan = if self.lanes_around { None } else { self.plan(var, body, &hoisted) };
         let mut from = start;
-        if let Some(plan) = plan {
+        let divided = plan.is_some();
+        if divided && self.loops == Loops::Divided {
+            // As many elements as vectors would do.
+            let stop = self.whole_steps(from, end, LANES as i64);
+            self.one_by_one(var, [from, stop], body, &hoisted)?;
+            from = stop;
+        } else if let Some(plan) = plan {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
             self.lanes_around = true;
             let unroll = if is_straight(body) { unroll(plan.cost, extent) } else { 1 };
@@ -56,18 +62,34 @@ impl Lower<'_, '_> {
             self.lanes_around = false;
             self.laned = outer;
         }
+        let outer = std::mem::replace(&mut self.in_tail, divided);
+        self.one_by_one(var, [from, end], body, &hoisted)?;
+        self.in_tail = outer;
+        self.emit.enter(exit, &[]);
+        Ok(())
+    }
+
+    /// A plan for vectors, where they are wanted.
+    pub(crate) fn plan(&self, var: Value, body: &Region, hoisted: &[bool]) -> Option<Plan> {
+        match self.loops {
+            Loops::Plain => None,
+            Loops::Vectors | Loops::Divided => plan(self.kernel, self.emit.features, var, body, hoisted),
+        }
+    }
+
+    /// Iterations of one element each.
+    fn one_by_one(&mut self, var: Value, bounds: [Clif; 2], body: &Region, hoisted: &[bool]) -> Lowered {
         self.counted(
-            [from, end],
+            bounds,
             1,
             &[],
             |_| Ok(()),
             |lower, i, _, ()| {
                 lower.bind(var, Bound::One(i));
-                lower.rest(body, &hoisted)?;
+                lower.rest(body, hoisted)?;
                 Ok(Vec::new())
             },
         )?;
-        self.emit.enter(exit, &[]);
         Ok(())
     }
 

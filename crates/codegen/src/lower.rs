@@ -10,14 +10,14 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;
 use tracewell_array::DType;
-use tracewell_kernel::{BufferId, Carry, Kernel, Region, Size, Stmt, Value, Window};
+use tracewell_kernel::{BufferId, Carry, Kernel, Op, Region, Size, Stmt, Value, Window};
 
 use crate::abi::{POINTER, STOP_AT, STOPPED, entry_signature, handler_signature};
 use crate::emit::{Emit, memory, scalar_type};
 use crate::error::CodegenError;
 use crate::hoist::{Iterations, invariant};
 use crate::lanes::Lanes;
-use crate::target::Target;
+use crate::target::{Loops, Target};
 use crate::vector::{Bound, operand_dtype};
 
 /// Compile time grows faster than linearly beyond this.
@@ -40,6 +40,10 @@ pub(crate) struct Lower<'k, 'f> {
     context: Clif,
     depth: u32,
     calls: i64,
+    pub(crate) loops: Loops,
+    broken_tail: bool,
+    /// Whether we are in the rest of a loop, after its vectors.
+    pub(crate) in_tail: bool,
 }
 
 /// The result of lowering a part: only the limit can stop it.
@@ -80,6 +84,9 @@ pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<Function> {
         context,
         depth: 0,
         calls: 0,
+        loops: target.loops(),
+        broken_tail: target.broken_tail(),
+        in_tail: false,
     };
     match kernel.body.stmts.as_slice() {
         [Stmt::Each { var, body, .. }] => lower.each(*var, start, end, None, body)?,
@@ -154,10 +161,13 @@ impl Lower<'_, '_> {
             Stmt::Op { out, op, args } => {
                 let dtypes: SmallVec<[DType; 3]> = args.iter().map(|&arg| self.kernel.dtype(arg)).collect();
                 let bounds: SmallVec<[Bound; 3]> = args.iter().map(|&arg| self.bound(arg)).collect();
-                let scalars: Option<SmallVec<[Clif; 3]>> = bounds
+                let mut scalars: Option<SmallVec<[Clif; 3]>> = bounds
                     .iter()
                     .map(|bound| if let Bound::One(value) = bound { Some(*value) } else { None })
                     .collect();
+                if self.broken_tail && self.in_tail && *op == Op::Sub {
+                    scalars.as_mut().into_iter().for_each(|args| args.reverse());
+                }
                 let result = match scalars {
                     Some(args) => Bound::One(self.emit.scalar(*op, operand_dtype(*op, &dtypes), &args)),
                     None => self.emit.vector(*op, &dtypes, &bounds),

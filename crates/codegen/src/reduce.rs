@@ -11,7 +11,7 @@ use tracewell_kernel::{Accumulator, Combine, Region, Size, Value, lanes_of};
 use crate::hoist::{Iterations, is_straight};
 use crate::lanes::{LANES, Lanes, is_wide, lane_bytes};
 use crate::lower::{Lower, Lowered};
-use crate::plan::plan;
+use crate::target::Loops;
 use crate::vector::Bound;
 
 /// Most iterations of a constant number that are written out one after the other.
@@ -111,10 +111,14 @@ impl Lower<'_, '_> {
         self.emit.branch(any, (enter, &[]), (exit, &[]));
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
-        let plan =
-            if is_straight(body) { plan(self.kernel, self.emit.features, var, body, &hoisted) } else { None };
+        let plan = if is_straight(body) { self.plan(var, body, &hoisted) } else { None };
+        let divided = plan.is_some();
         let mut from = zero;
-        if let Some(plan) = plan {
+        if divided && self.loops == Loops::Divided {
+            let stop = self.whole_steps(from, end, LANES as i64);
+            self.singles(var, [from, stop], lanes, &slots, body, &hoisted)?;
+            from = stop;
+        } else if let Some(plan) = plan {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
             self.lanes_around = true;
             let vectors: usize = slots.iter().map(|slot| lanes * lane_bytes(slot.dtype) / 16).sum();
@@ -126,7 +130,9 @@ impl Lower<'_, '_> {
             self.lanes_around = false;
             self.laned = outer;
         }
+        let outer = std::mem::replace(&mut self.in_tail, divided);
         self.singles(var, [from, end], lanes, &slots, body, &hoisted)?;
+        self.in_tail = outer;
         self.emit.enter(exit, &[]);
         for (accumulator, slot) in accumulators.iter().zip(&slots) {
             let result = self.halve(slot, lanes);

@@ -5,6 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use cranelift_codegen::isa::{self, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable as _, Flags};
+use tracewell_kernel::steps::{Fault, is_broken};
 
 use crate::error::CodegenError;
 
@@ -14,6 +15,20 @@ pub struct Target {
     isa: Arc<dyn TargetIsa>,
     features: Features,
     text: bool,
+    loops: Loops,
+    broken_tail: bool,
+}
+
+/// How loops are written. Results do not depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Loops {
+    /// With vectors where that is faster.
+    #[default]
+    Vectors,
+    /// Where there would be vectors, divided as for them, but one element at a time: for finding what broke a result.
+    Divided,
+    /// One element at a time: for the same.
+    Plain,
 }
 
 /// What the lowering wants to know about a machine.
@@ -53,9 +68,16 @@ impl Target {
         Target { text: true, ..self.clone() }
     }
 
+    /// The same machine, with loops written in another way; and broken, if that is asked for on this thread.
+    #[must_use]
+    pub fn with_loops(&self, loops: Loops) -> Target {
+        Target { loops, broken_tail: is_broken(Fault::Tail), ..self.clone() }
+    }
+
     fn finish(isa: isa::Builder, verify: bool) -> Result<Target, CodegenError> {
         let isa = isa.finish(flags(verify)).map_err(|error| CodegenError::Target(error.to_string()))?;
-        Ok(Target { features: Features::of(&isa), isa, text: false })
+        let features = Features::of(&isa);
+        Ok(Target { features, isa, text: false, loops: Loops::default(), broken_tail: false })
     }
 
     pub(crate) fn isa(&self) -> &dyn TargetIsa {
@@ -64,6 +86,14 @@ impl Target {
 
     pub(crate) fn features(&self) -> Features {
         self.features
+    }
+
+    pub(crate) fn loops(&self) -> Loops {
+        self.loops
+    }
+
+    pub(crate) fn broken_tail(&self) -> bool {
+        self.broken_tail
     }
 
     pub(crate) fn text(&self) -> bool {

@@ -146,6 +146,16 @@ pub(crate) struct Flow {
     pub(crate) outputs: Vec<Id>,
 }
 
+impl Flow {
+    /// The element type of an operand.
+    pub(crate) fn dtype(&self, operand: Operand) -> DType {
+        match operand {
+            Operand::Node(id) => self.nodes[id].dtype,
+            Operand::Literal(literal) => literal.dtype(),
+        }
+    }
+}
+
 impl Node {
     /// Number of elements.
     pub(crate) fn len(&self) -> usize {

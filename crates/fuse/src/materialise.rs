@@ -8,6 +8,7 @@
 //! Deliberately absent: what the loops of a kernel will look like. That is `collapse` and `emit`.
 
 use smallvec::SmallVec;
+use tracewell_kernel::steps;
 
 use crate::classify::{Def, Flow, Id, Node, Operand, Part};
 use crate::cluster::{Cluster, Form, Root, walked};
@@ -247,7 +248,8 @@ impl Walk<'_> {
     }
 
     fn fate(&mut self, id: Id, node: &Node) -> Fate {
-        if !self.fusion {
+        let array = || format!("`{}` of {}{}", node.name, node.dtype, node.shape);
+        if !self.fusion || !steps::take(array) {
             return Fate::Alone;
         }
         if !self.required[id] {

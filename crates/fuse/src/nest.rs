@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use tracewell_array::{DType, Literal};
 use tracewell_graph::MapFn;
 use tracewell_kernel::Combine;
+use tracewell_kernel::steps::{Fault, is_broken};
 
 use crate::classify::{Def, Flow, Id, Operand, Start};
 use crate::cluster::{Cluster, Form, Root, What};
@@ -96,6 +97,7 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
     let mut name = String::new();
     // The rows that are kept, by array.
     let mut kept: FxHashMap<Id, usize> = FxHashMap::default();
+    let roots: Vec<Id> = cluster.roots.iter().map(|root| root.of).collect();
     for found in cluster.found.into_iter().rev() {
         let node = &flow.nodes[found.id];
         let operand = |scalars: &mut Scalars, operand: Operand, at: &Affine| match operand {
@@ -120,7 +122,12 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
             }
             (What::Map, Def::Map { f, args, ops }) => {
                 name_it(&mut name, &node.name);
-                let args = args.iter().map(|&arg| operand(&mut scalars, arg, &found.at)).collect();
+                let of_one_type = matches!(args[..], [a, b] if flow.dtype(a) == flow.dtype(b));
+                let mut args: SmallVec<[usize; 3]> =
+                    args.iter().map(|&arg| operand(&mut scalars, arg, &found.at)).collect();
+                if is_broken(Fault::Fusion) && of_one_type && !roots.contains(&found.id) {
+                    args.reverse();
+                }
                 scalars.push(Scalar::Map { f: f.clone(), args, ops: *ops })
             }
             (What::Reduce(loops, at), Def::Reduce { combine, of, .. }) => {

@@ -19,6 +19,7 @@ mod op;
 mod program;
 pub mod scalar;
 mod sort;
+pub mod steps;
 pub mod text;
 mod verify;
 

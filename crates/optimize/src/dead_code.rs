@@ -3,7 +3,7 @@
 use tracewell_graph::{Equation, Graph, Var};
 
 use crate::control::{chosen, needed, trim};
-use crate::rebuild::{keep, rebuild};
+use crate::rebuild::{keep, rebuild_all};
 
 /// Removes equations that neither an output nor an effect depends on, and what control flow does for none.
 pub fn dead_code(graph: &Graph) -> Graph {
@@ -29,7 +29,7 @@ pub fn dead_code(graph: &Graph) -> Graph {
         outputs: graph.outputs.clone(),
         types: graph.types.clone(),
     };
-    rebuild(&rest, |builder, equation, operands| keep(builder, &rest, equation, &operands))
+    rebuild_all(&rest, |builder, equation, operands| keep(builder, &rest, equation, &operands))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use tracewell_graph::Graph;
 
-use crate::rebuild::rebuild;
+use crate::rebuild::rebuild_all;
 
 /// Runs a pass on a graph, then on the graphs that its equations run, and so on within them. For passes after which
 /// there is less to do inside.
@@ -20,7 +20,7 @@ fn inside(graph: &Graph, new: &mut dyn FnMut(&Graph) -> Graph) -> Graph {
     if !graph.equations.iter().any(|equation| equation.prim.is_control()) {
         return graph.clone();
     }
-    rebuild(graph, |builder, equation, operands| {
+    rebuild_all(graph, |builder, equation, operands| {
         let prim = equation.prim.with_graphs(new);
         // Its results may have become weaker, and then so does what is made of them.
         builder.bind(prim, &operands).expect("a pass keeps the types of a graph, but for weakness")

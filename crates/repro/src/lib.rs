@@ -17,7 +17,7 @@ mod tree;
 pub use ddmin::ddmin;
 pub use failure::{Failure, Signature, Stage, skeleton};
 pub use folder::{Dependency, FolderError, Limits, Place, load, save};
-pub use record::{Recorder, failing, plain_operand};
+pub use record::{MOST_STATEMENTS, Recorder, failing, plain_operand};
 pub use replay::{Replay, Verdict};
 pub use rust::{manifest, to_rust};
 pub use show::show;

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
-use tracewell_graph::{ArrayType, Location};
-use tracewell_trace::{Api, Cause, Error, Event, Form, Observer, Value};
+use tracewell_graph::{ArrayType, Atom, Location, Var};
+use tracewell_trace::{Api, Cause, Error, Event, Form, Frame, Observer, Value, current};
 
 use crate::tree::{ApiCall, Bind, Body, Name, Operand, Statement, Typed};
 
-/// So many statements are recorded at most in one tree; past it, only graphs and inputs are left.
-const MOST_STATEMENTS: usize = 1 << 20;
+/// So many statements are recorded at most in one tree. Past it, functions are what their graphs are: never a tree of
+/// which a part is missing.
+pub const MOST_STATEMENTS: usize = 1 << 20;
 
 /// Records one tree: what runs while it observes.
 #[derive(Debug)]
@@ -30,6 +31,7 @@ struct State {
     known: FxHashMap<(usize, ArrayType), (Name, Tensor)>,
     next_known: u32,
     size: usize,
+    most: usize,
     over: bool,
     /// The last function that ended, for whoever keeps it.
     ended: Option<Arc<Body>>,
@@ -40,14 +42,15 @@ struct State {
 #[derive(Debug)]
 enum Open {
     Api(ApiCall),
-    Function(Body),
+    /// With the trace that it is run for, if it is traced.
+    Function(Body, Option<Arc<Frame>>),
     /// An API inside another, or a function of ours.
     Internal,
 }
 
 impl Recorder {
-    /// One that begins with nothing, or with statements of an earlier tree.
-    pub fn new(location: Location, before: Vec<Statement>) -> Recorder {
+    /// One that begins with nothing, or with statements of an earlier tree, and keeps so many statements at most.
+    pub fn new(location: Location, before: Vec<Statement>, most: usize) -> Recorder {
         let main = Body { statements: before, ..Body::main(location) };
         Recorder {
             state: Mutex::new(State {
@@ -56,6 +59,7 @@ impl Recorder {
                 known: FxHashMap::default(),
                 next_known: 0,
                 size: 0,
+                most,
                 over: false,
                 ended: None,
                 panicked: false,
@@ -67,9 +71,11 @@ impl Recorder {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the tree became too large to be kept.
-    pub fn is_over(&self) -> bool {
-        self.state().over
+    /// What is to be said of a tree that became too large to be kept.
+    pub fn note(&self) -> Option<String> {
+        let state = self.state();
+        let note = "there were more than {most} statements: functions are what their graphs are";
+        state.over.then(|| note.replace("{most}", &state.most.to_string()))
     }
 
     /// The last function that ended, once.
@@ -125,8 +131,11 @@ impl Recorder {
         for open in state.open.iter().rev() {
             match open {
                 Open::Internal => {}
-                Open::Function(body) => {
+                Open::Function(body, frame) => {
                     let mut body = body.clone();
+                    if state.over {
+                        body.statements = frame.iter().flat_map(|frame| equations_of(frame)).collect();
+                    }
                     body.statements.extend(inner.take());
                     function = Some(body);
                 }
@@ -183,7 +192,7 @@ impl Recorder {
         let statement = Statement::Panic { text: text.to_string() };
         let open = state.open.iter_mut().rev().find_map(|open| match open {
             Open::Api(call) => Some(call),
-            Open::Function(_) | Open::Internal => None,
+            Open::Function(..) | Open::Internal => None,
         });
         match open.and_then(|call| call.bodies.last_mut()).filter(|body| body.returned.is_none()) {
             Some(body) => {
@@ -197,6 +206,33 @@ impl Recorder {
             }
         }
     }
+}
+
+/// What a trace holds so far, as statements.
+fn equations_of(frame: &Frame) -> Vec<Statement> {
+    frame.so_far(|builder, captured| {
+        let typed = |var: Var| Typed {
+            name: Name { frame: frame.id(), var: var.0 },
+            ty: builder.ty(&Atom::Var(var)),
+        };
+        let outside: FxHashMap<Var, &Value> = captured.iter().map(|(value, var)| (*var, value)).collect();
+        let operand = |atom: &Atom| match atom {
+            Atom::Splat(splat) => Operand::Splat(splat.clone()),
+            Atom::Var(var) => match outside.get(var) {
+                Some(value) => plain_operand(value),
+                None => Operand::Var(typed(*var)),
+            },
+        };
+        let statement = |equation: &tracewell_graph::Equation| {
+            Statement::Bind(Bind {
+                prim: equation.prim.clone(),
+                operands: equation.inputs.iter().map(operand).collect(),
+                results: equation.outputs.iter().map(|&var| typed(var)).collect(),
+                location: equation.location.clone().unwrap_or_else(|| frame.location().clone()),
+            })
+        };
+        builder.equations().iter().map(statement).collect()
+    })
 }
 
 /// Replaces data by its type. What a cache holds too is left alone: it is alive anyway.
@@ -267,6 +303,7 @@ fn name_of(tracer: &tracewell_trace::Tracer) -> Name {
 impl State {
     fn operand(&self, value: &Value) -> Operand {
         if let Value::Known(tensor, weak) = value
+            && !self.over
             && !self.known.is_empty()
         {
             let ty = ArrayType { weak: *weak, ..ArrayType::of(tensor) };
@@ -291,7 +328,9 @@ impl State {
                 let name = Name { frame: 0, var: self.next_known };
                 let ty = ArrayType { weak: *weak, ..ArrayType::of(tensor) };
                 let key = (tensor.as_ptr() as usize, ty.clone());
-                self.known.insert(key, (name, tensor.clone()));
+                if !self.over {
+                    self.known.insert(key, (name, tensor.clone()));
+                }
                 Typed { name, ty }
             }
         }
@@ -299,23 +338,31 @@ impl State {
 
     /// Whether what happens now is done by a user's function.
     fn in_function(&self) -> bool {
-        !self.over && !matches!(self.open.last(), Some(Open::Api(_) | Open::Internal))
+        !matches!(self.open.last(), Some(Open::Api(_) | Open::Internal))
+    }
+
+    /// Whether what a user's function does now is recorded.
+    fn records(&self) -> bool {
+        !self.over && self.in_function()
     }
 
     fn push(&mut self, statement: Statement) {
         self.size += 1;
-        if self.size > MOST_STATEMENTS {
+        if self.size > self.most && !self.over {
             self.over = true;
+            self.known.clear();
             self.main.statements.clear();
             for open in &mut self.open {
-                if let Open::Function(body) = open {
+                if let Open::Function(body, _) = open {
                     body.statements.clear();
                 }
             }
+        }
+        if self.over {
             return;
         }
         match self.open.last_mut() {
-            Some(Open::Function(body)) => body.statements.push(statement),
+            Some(Open::Function(body, _)) => body.statements.push(statement),
             Some(Open::Api(_) | Open::Internal) => {}
             None => self.main.statements.push(statement),
         }
@@ -382,28 +429,38 @@ impl Observer for Recorder {
             Event::FunctionEnter { internal: true, .. } => state.open.push(Open::Internal),
             Event::FunctionEnter { function, role, arguments, location, .. } => {
                 let parameters = arguments.iter().map(|value| state.define(value)).collect();
-                state.open.push(Open::Function(Body {
+                let body = Body {
                     name: function.map(String::from),
                     role: (*role).to_string(),
                     parameters,
                     ..Body::main((*location).clone())
-                }));
+                };
+                // Of a function that is not traced, the trace around it is not its own.
+                let is_its = |frame: &Arc<Frame>| {
+                    let traced = |value: &Value| matches!(value, Value::Traced(tracer) if tracer.frame().id() == frame.id());
+                    arguments.iter().all(traced)
+                };
+                state.open.push(Open::Function(body, current().filter(is_its)));
             }
             Event::Parameter { name, form } => {
                 let form = form.map(&mut |value| match state.operand(value) {
                     Operand::Var(typed) => typed.name,
                     _ => Name { frame: 0, var: 0 },
                 });
-                if let Some(Open::Function(body)) = state.open.last_mut() {
+                if let Some(Open::Function(body, _)) = state.open.last_mut() {
                     body.forms.push(((*name).to_string(), form));
                 }
             }
             Event::FunctionExit { results } => {
                 let returned = results.map(|form| form.map(&mut |value| state.operand(value)));
-                let Some(Open::Function(mut body)) = state.open.pop() else { return };
+                let Some(Open::Function(mut body, frame)) = state.open.pop() else { return };
                 body.returned = returned;
+                if state.over {
+                    body.statements = frame.iter().flat_map(|frame| equations_of(frame)).collect();
+                }
                 let body = Arc::new(body);
-                state.ended = Some(body.clone());
+                // Whoever keeps it has the graph too.
+                state.ended = (!state.over).then(|| body.clone());
                 // The nearest call, past those of which it is made.
                 for open in state.open.iter_mut().rev() {
                     match open {
@@ -412,12 +469,12 @@ impl Observer for Recorder {
                             return;
                         }
                         Open::Internal => {}
-                        Open::Function(_) => return,
+                        Open::Function(..) => return,
                     }
                 }
             }
             Event::Bind { prim, operands, results, location, .. } => {
-                if !state.in_function() {
+                if !state.records() {
                     return;
                 }
                 let operands = operands.iter().map(|value| state.operand(value)).collect();
@@ -426,15 +483,23 @@ impl Observer for Recorder {
                 state.push(Statement::Bind(Bind { prim: (*prim).clone(), operands, results, location }));
             }
             Event::AskValue { tracer, what, location } => {
-                if state.in_function() {
+                if state.records() {
                     let operand = Operand::Var(Typed { name: name_of(tracer), ty: tracer.ty().clone() });
                     let (what, location) = ((*what).to_string(), (*location).clone());
                     state.push(Statement::Ask { operand, what, location });
                 }
             }
+            Event::UseKey { words, location } => {
+                if state.records() {
+                    let operands = vec![state.operand(words)];
+                    let location = (*location).clone();
+                    let name = "use_key".to_string();
+                    state.push(Statement::Call { name, operands, arguments: Vec::new(), location });
+                }
+            }
             Event::ReturnedFunction { number, .. } => {
                 let statements = match state.open.last_mut() {
-                    Some(Open::Function(body)) => Some(&mut body.statements),
+                    Some(Open::Function(body, _)) => Some(&mut body.statements),
                     None => Some(&mut state.main.statements),
                     Some(Open::Api(_) | Open::Internal) => None,
                 };

@@ -305,7 +305,8 @@ impl CallTree {
         of(&self.main)
     }
 
-    /// What ran, without what replaying does not know: lines, names of functions, parameters as trees, notes.
+    /// What ran, without what replaying does not know: lines, names of functions, parameters as trees, notes, and that
+    /// data was not kept.
     pub fn without_places(&self) -> CallTree {
         fn of(body: &Body) -> Body {
             let nowhere = || Location { file: "".into(), line: 0, column: 0 };
@@ -329,7 +330,14 @@ impl CallTree {
             let statements = statements.collect();
             Body { name: None, location: nowhere(), forms: Vec::new(), statements, ..body.clone() }
         }
-        CallTree { main: of(&self.main), stand_ins: Vec::new(), settings: Vec::new(), ..self.clone() }
+        let main = crate::folder::map_operands(&of(&self.main), &mut |operand| match operand {
+            Operand::Lost(ty) => {
+                let zeros = Tensor::full(tracewell_array::Literal::zero(ty.dtype), ty.shape.clone());
+                Operand::Data(zeros, ty.weak)
+            }
+            other => other.clone(),
+        });
+        CallTree { main, stand_ins: Vec::new(), settings: Vec::new(), ..self.clone() }
     }
 
     /// The same tree with names counted from 0 in the order of their definition. What is used but defined nowhere

@@ -29,8 +29,8 @@ pub struct CompiledKernel {
 }
 
 impl CompiledKernel {
-    fn new(kernel: &Arc<Kernel>) -> Result<CompiledKernel, BuildError> {
-        let code = compile(kernel, Target::host())?;
+    fn new(kernel: &Arc<Kernel>, target: &Target) -> Result<CompiledKernel, BuildError> {
+        let code = compile(kernel, target)?;
         let code = CodeMemory::new(&code).map_err(BuildError::Memory)?;
         let mut calls = Vec::new();
         collect_calls(&kernel.body, &mut calls);
@@ -73,12 +73,20 @@ pub fn compiled(kernels: &[Arc<Kernel>]) -> Result<Vec<Arc<CompiledKernel>>, Bui
     pool::run(|| kernels.par_iter().map(find_or_compile).collect())
 }
 
+/// The same for another target than the machine as it is: nobody shares that.
+pub(crate) fn compiled_for(
+    kernels: &[Arc<Kernel>],
+    target: &Target,
+) -> Result<Vec<Arc<CompiledKernel>>, BuildError> {
+    kernels.iter().map(|kernel| CompiledKernel::new(kernel, target).map(Arc::new)).collect()
+}
+
 fn find_or_compile(kernel: &Arc<Kernel>) -> Result<Arc<CompiledKernel>, BuildError> {
     let key = Cache::key(kernel);
     if let Some(found) = Cache::lock().find(key, kernel) {
         return Ok(found);
     }
-    let made = Arc::new(CompiledKernel::new(kernel)?);
+    let made = Arc::new(CompiledKernel::new(kernel, Target::host())?);
     Ok(Cache::lock().insert(key, made))
 }
 

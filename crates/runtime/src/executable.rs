@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tracewell_array::{DType, Shape, Tensor};
-use tracewell_kernel::{LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
+use tracewell_codegen::Target;
+use tracewell_kernel::{Kernel, LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
 
-use crate::cache::{CompiledKernel, compiled};
+use crate::cache::{CompiledKernel, compiled, compiled_for};
 use crate::error::{BuildError, RunError};
 use crate::launch::{Addresses, Launch};
 use crate::library;
@@ -101,6 +102,23 @@ enum Action {
 impl Executable {
     /// Checks a program and compiles its kernels. Results get these types: the program has the parts of complex ones.
     pub fn new(program: Program, result_types: Vec<(DType, Shape)>) -> Result<Executable, BuildError> {
+        Executable::with(program, result_types, compiled)
+    }
+
+    /// The same with code for a target that is not the machine as it is: for finding what broke a result.
+    pub fn on(
+        program: Program,
+        result_types: Vec<(DType, Shape)>,
+        target: &Target,
+    ) -> Result<Executable, BuildError> {
+        Executable::with(program, result_types, |kernels| compiled_for(kernels, target))
+    }
+
+    fn with(
+        program: Program,
+        result_types: Vec<(DType, Shape)>,
+        compiled: impl FnOnce(&[Arc<Kernel>]) -> Result<Vec<Arc<CompiledKernel>>, BuildError>,
+    ) -> Result<Executable, BuildError> {
         verify_program(&program).map_err(BuildError::Invalid)?;
         if result_types.len() != program.results.len() {
             return Err(BuildError::Shapes { result: program.results.len(), shape: None });

@@ -176,6 +176,12 @@ impl Frame {
         self.outer.iter().for_each(|f| f.asked.store(true, Ordering::Relaxed));
     }
 
+    /// Looks at what was recorded so far, and at the values from outside with the inputs that they became.
+    pub fn so_far<R>(&self, look: impl FnOnce(&GraphBuilder, &[(Value, Var)]) -> R) -> R {
+        let recording = self.recording();
+        look(&recording.builder, &recording.captured)
+    }
+
     /// The name of the argument that a variable is.
     pub fn argument_name(&self, var: Var) -> Option<String> {
         let recording = self.recording();

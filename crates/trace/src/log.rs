@@ -80,6 +80,7 @@ impl Observer for EventLog {
                 place(location)
             ),
             Event::AskValue { tracer, location, .. } => format!("ask {} at {}", tracer.ty(), place(location)),
+            Event::UseKey { location, .. } => format!("use key at {}", place(location)),
             Event::Raise { error } => format!("raise {:?}: {}", error.kind(), error.message()),
             Event::Panic { text } => format!("panic: {}", text.unwrap_or("not text")),
             Event::Leak { tracer } => format!("leak {}", tracer.ty()),

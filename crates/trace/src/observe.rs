@@ -87,6 +87,13 @@ pub enum Event<'a> {
         /// On which line.
         location: &'a Location,
     },
+    /// A random key is used up, where that is checked.
+    UseKey {
+        /// Its words.
+        words: &'a Value,
+        /// On which line.
+        location: &'a Location,
+    },
     /// A failure, before anything is unwound.
     Raise {
         /// Complete, with its place.

@@ -81,6 +81,11 @@ impl Executor for Compiled {
     }
 }
 
+/// Forgets the programs of this thread.
+pub(crate) fn forget_programs() {
+    PROGRAMS.with_borrow_mut(|programs| programs.clear());
+}
+
 fn scalar(value: &Value) -> Option<Tensor> {
     match value {
         Value::Splat(splat) => Some(Tensor::full(splat.literal, tracewell_array::Shape::scalar())),

@@ -164,7 +164,7 @@ pub mod __private {
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;
-    pub use crate::sabotage::{Broken, breaking};
+    pub use crate::sabotage::{Fault, breaking};
     pub use crate::static_arg::Static;
     pub use crate::tree::{Path, Tree, TreeRef};
 

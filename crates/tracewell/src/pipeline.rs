@@ -4,14 +4,14 @@
 //! Graph ──verify──▶ optimize ──verify──▶ fuse ──▶ Program ──verify, codegen──▶ Executable
 //! ```
 
+use tracewell_codegen::{Loops, Target};
 use tracewell_fuse::{Options, fuse};
 use tracewell_graph::{Graph, Prim, verify};
 use tracewell_kernel::Program;
+use tracewell_kernel::steps::{Fault, broken};
 use tracewell_optimize::{PIPELINE, optimize_with};
 use tracewell_runtime::Executable;
 use tracewell_trace::{Error, ErrorKind};
-
-use crate::sabotage::{Broken, broken, spoiled};
 
 /// What compilation is asked for.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -22,14 +22,22 @@ pub struct Settings {
     pub passes: usize,
     /// Whether equations share kernels.
     pub fusion: bool,
+    /// How loops are written.
+    pub loops: Loops,
     /// A step that is broken on purpose.
     #[doc(hidden)]
-    pub broken: Option<Broken>,
+    pub broken: Option<Fault>,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { donated: Vec::new(), passes: PIPELINE.len(), fusion: true, broken: broken() }
+        Settings {
+            donated: Vec::new(),
+            passes: PIPELINE.len(),
+            fusion: true,
+            loops: Loops::default(),
+            broken: broken(),
+        }
     }
 }
 
@@ -48,7 +56,11 @@ pub struct Stages {
 pub fn compile(graph: &Graph, settings: &Settings) -> Result<Executable, Error> {
     let stages = lower(graph, settings)?;
     let types = graph.output_types().into_iter().map(|ty| (ty.dtype, ty.shape)).collect();
-    Executable::new(stages.program, types).map_err(|error| blame(&stages.optimized, &error))
+    let made = match (settings.loops, settings.broken) {
+        (Loops::Vectors, None) => Executable::new(stages.program, types),
+        (loops, _) => Executable::on(stages.program, types, &Target::host().with_loops(loops)),
+    };
+    made.map_err(|error| blame(&stages.optimized, &error))
 }
 
 /// Graph to program, keeping every stage.
@@ -56,12 +68,7 @@ pub fn lower(graph: &Graph, settings: &Settings) -> Result<Stages, Error> {
     check("the traced graph", graph)?;
     let optimized = optimized(graph, settings)?;
     let options = Options { donated: settings.donated.clone(), fusion: settings.fusion };
-    let fused = match settings.broken {
-        Some(Broken::Lowering) => fuse(&spoiled(&optimized), &options),
-        Some(Broken::Fusion) if settings.fusion => fuse(&spoiled(&optimized), &options),
-        _ => fuse(&optimized, &options),
-    };
-    let program = fused.map_err(|error| blame(&optimized, &error))?;
+    let program = fuse(&optimized, &options).map_err(|error| blame(&optimized, &error))?;
     Ok(Stages { graph: graph.clone(), optimized, program })
 }
 
@@ -73,16 +80,7 @@ pub(crate) fn optimized(graph: &Graph, settings: &Settings) -> Result<Graph, Err
             wrong = check(&format!("the graph after `{pass}`"), result);
         }
     };
-    let after = match settings.broken {
-        Some(Broken::Pass(name)) => {
-            let at = PIPELINE.iter().position(|pass| pass.name == name).unwrap_or(PIPELINE.len());
-            let before = optimize_with(graph, settings.passes.min(at + 1), &mut watch);
-            let start = if settings.passes > at { spoiled(&before) } else { before };
-            let rest = PIPELINE.iter().take(settings.passes).skip(at + 1);
-            rest.fold(start, |graph, pass| (pass.run)(&graph))
-        }
-        _ => optimize_with(graph, settings.passes, &mut watch),
-    };
+    let after = optimize_with(graph, settings.passes, &mut watch);
     wrong.map(|()| after)
 }
 

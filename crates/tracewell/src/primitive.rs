@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_trace::{Api, Argument, Error, ErrorKind, Value, boundary, raise};
 
-use crate::array::{Array, bind_here, or_raise};
+use crate::array::{Array, bind_here, found_by, or_raise};
 use crate::staging::{Entered, Failure, Function, stage_with};
 
 pub use tracewell_array::{Literal, Tensor as Data};
@@ -225,14 +225,26 @@ fn register<T: 'static>(name: &str) -> Result<(), Error> {
     static NAMES: Mutex<Option<FxHashMap<String, TypeId>>> = Mutex::new(None);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     let names = names.get_or_insert_default();
-    let taken = Prim::NAMES.contains(&name) || names.get(name).is_some_and(|id| *id != TypeId::of::<T>());
-    if taken {
-        let message = format!("two primitives are named `{name}`");
-        let help = "texts and caches know a primitive by its name: make it `crate::name`, for one type only";
-        return Err(Error::new(ErrorKind::Structure, message).help(help));
+    check_name(name)?;
+    if names.get(name).is_some_and(|id| *id != TypeId::of::<T>()) {
+        return Err(name_taken(name));
     }
     names.entry(name.to_string()).or_insert_with(TypeId::of::<T>);
     Ok(())
+}
+
+/// A name that is none of ours.
+pub(crate) fn check_name(name: &str) -> Result<(), Error> {
+    match Prim::NAMES.contains(&name) {
+        true => Err(found_by(name_taken(name), "primitive_name", &[], &[&name])),
+        false => Ok(()),
+    }
+}
+
+fn name_taken(name: &str) -> Error {
+    let message = format!("two primitives are named `{name}`");
+    let help = "texts and caches know a primitive by its name: make it `crate::name`, for one type only";
+    Error::new(ErrorKind::Structure, message).help(help)
 }
 
 /// Every rule of a primitive, derived from its expansion.

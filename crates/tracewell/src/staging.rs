@@ -105,7 +105,16 @@ pub(crate) fn call_plainly<X: TreeRef + ?Sized, R: Outcome>(
 /// The last name of a path, or nothing for a closure, which has none.
 fn function_name(path: &str) -> Option<String> {
     let path = path.trim_start_matches('&');
-    let plain = path.split('<').next().unwrap_or(path);
+    // Its own parameters come last; those of what it is defined in do not count.
+    let mut depth = 0;
+    let parameters = path.char_indices().rev().find(|&(_, c)| {
+        depth += i32::from(c == '>') - i32::from(c == '<');
+        depth == 0
+    });
+    let plain = match parameters {
+        Some((at, '<')) => &path[..at],
+        _ => path,
+    };
     let last = plain.rsplit("::").next().unwrap_or(plain);
     let is_name = !last.is_empty() && last.chars().all(|c| c.is_alphanumeric() || c == '_');
     is_name.then(|| last.to_string())
@@ -291,4 +300,20 @@ pub(crate) fn refill<T: TreeRef + ?Sized>(like: &T, values: Vec<Value>) -> T::Ow
 /// The values of a tree's arrays.
 pub(crate) fn values_of<T: TreeRef + ?Sized>(tree: &T) -> Vec<Value> {
     leaves(tree).into_iter().map(|a| a.value().clone()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::function_name;
+
+    #[test]
+    fn functions_have_names_and_closures_have_none() {
+        let named = |path: &str| function_name(path);
+        assert_eq!(named("app::model::loss").as_deref(), Some("loss"));
+        assert_eq!(named("&app::loss<f32, app::Model<u8>>").as_deref(), Some("loss"));
+        assert_eq!(named("app::Model<f32>::loss").as_deref(), Some("loss"));
+        assert_eq!(named("app::main::{{closure}}"), None);
+        assert_eq!(named("app::Model<'_>::train::{{closure}}"), None);
+        assert_eq!(named("fn(&app::X) -> app::Y"), None);
+    }
 }

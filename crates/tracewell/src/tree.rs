@@ -9,7 +9,7 @@ use tracewell_array::DType;
 use tracewell_graph::Location;
 use tracewell_trace::{Error, ErrorKind, Form, Value, raise};
 
-use crate::array::{Array, Cut, Scalar, concatenate};
+use crate::array::{Array, Cut, Scalar, concatenate, found_by, or_raise};
 use crate::key::Key;
 use crate::static_arg::Static;
 
@@ -463,23 +463,27 @@ pub fn map2<T: TreeRef + ?Sized, U: TreeRef + ?Sized>(
     b: &U,
     mut f: impl FnMut(&Array, &Array) -> Array,
 ) -> T::Owned {
-    let (left, right) = (paths(a, "tree"), paths(b, "tree"));
-    if left.len() != right.len() {
-        let message = format!(
-            "`map2` takes two trees of one structure, found {} and {} arrays: {}",
-            left.len(),
-            right.len(),
-            odd_one("the first", &left, "the second", &right)
-        );
-        let error =
-            Error::new(ErrorKind::Structure, message).help("make one from the other with `tree::map`");
-        raise(error, &Location::caller());
-    }
+    or_raise(check_pairs(&paths(a, "tree"), &paths(b, "tree")), &Location::caller());
     let mut right = leaves(b).into_iter();
     a.rebuild_ref(&mut |x| match right.next() {
         Some(y) => f(x, y),
         None => x.clone(),
     })
+}
+
+/// Trees whose arrays have these paths go together.
+pub(crate) fn check_pairs(left: &[String], right: &[String]) -> Result<(), Error> {
+    if left.len() == right.len() {
+        return Ok(());
+    }
+    let message = format!(
+        "`map2` takes two trees of one structure, found {} and {} arrays: {}",
+        left.len(),
+        right.len(),
+        odd_one("the first", left, "the second", right)
+    );
+    let error = Error::new(ErrorKind::Structure, message).help("make one from the other with `tree::map`");
+    Err(found_by(error, "map2", &[], &[&left.join("\n"), &right.join("\n")]))
 }
 
 /// The arrays of a tree, in order; [`unflatten`] puts others in their places.

@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program for people at a terminal")]
 
+#[path = "../../allocator.rs"]
 mod allocator;
 mod arguments;
 mod findings;

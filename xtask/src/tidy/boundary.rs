@@ -23,6 +23,7 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/tracewell/src/checks/values.rs", "check_nans", "runs its function under a switch"),
     ("crates/tracewell/src/checks/values.rs", "check_compiled", "runs its function under a switch"),
     ("crates/tracewell/src/sabotage.rs", "breaking", "runs its function under a switch"),
+    ("crates/tracewell/src/repro/session.rs", "recording_at_most", "runs its function under a switch"),
     ("crates/tracewell/src/repro/mod.rs", "collect", "runs its function under a recorder"),
     ("crates/tracewell/src/repro/mod.rs", "writing_to", "runs its function under a switch"),
     ("crates/tracewell/src/repro/mod.rs", "expect", "runs its function under a recorder"),

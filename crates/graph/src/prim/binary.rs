@@ -1,6 +1,7 @@
 //! Elementwise functions of two operands of one type: one entry each, with its derivatives.
 
 use tracewell_array::{Complex64, Literal, Tensor};
+use tracewell_kernel::steps::{Fault, is_broken};
 use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
 
 use super::complex_math::{self, Split, reference as complex, split_or_none};
@@ -138,7 +139,7 @@ binary! {
     /// `sub a, b`: the difference; integers wrap.
     Sub "sub" Field
         real |a, b| a - b, int i64::wrapping_sub,
-        lower |k, a, b| k.op(Op::Sub, &[a, b]),
+        lower |k, a, b| k.op(Op::Sub, &if is_broken(Fault::Lowering) { [b, a] } else { [a, b] }),
         slopes |_, _, _, _| Ok(Slope::Plus), |_, _, _, _| Ok(Slope::Minus),
         adjoint |_, ct, _| Ok(Some(ct.clone())), |cx, ct, _| Ok(Some(cx.bind(Neg {}, &[ct])?)),
         complex |a, b| a - b, by Split::Parts;

@@ -27,6 +27,7 @@ mod write;
 pub use error::ReadError;
 pub use read::{MAX_DEPTH, NoCustom, Resolve, read, read_all, read_applied, read_prim, read_unchecked};
 pub use tensor::{read_tensors, write_tensor};
+pub use tracewell_kernel::text::{quote, quoted_len, unquote, word_len};
 pub use write::{Line, Place, write, write_line, write_prim, write_with_locations};
 pub(crate) use write::{Notes, write_with_notes};
 

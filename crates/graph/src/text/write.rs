@@ -7,7 +7,9 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
-use super::lex::{file, name, quote};
+use tracewell_kernel::text::quote;
+
+use super::lex::{file, name};
 use super::tensor::write_elided;
 use crate::graph::{Atom, Equation, Graph, Var};
 use crate::params::ParamValue;

@@ -10,10 +10,12 @@
 //! scopes and bounds are the [verifier](crate::verify_program)'s, so that its errors can be tried out in text.
 
 mod lex;
+mod quoted;
 mod read;
 mod write;
 
 pub use lex::ReadError;
+pub use quoted::{number_len, quote, quoted_len, unquote, word_len};
 pub use read::{MAX_DEPTH, read_kernel, read_program};
 pub use write::Place;
 pub(crate) use write::{

@@ -9,7 +9,8 @@ use std::fmt::{self, Write as _};
 
 use tracewell_array::{DType, Shape};
 
-use super::lex::{is_word, quote};
+use super::lex::is_word;
+use super::quoted::quote;
 use crate::conv::{Conv, ConvResult, WindowAxis};
 use crate::ir::{BufferId, Carry, Index, Kernel, Param, Region, Size, Stmt, Value, Window};
 use crate::library::{Library, LibraryCall};

@@ -3,6 +3,7 @@
 use tracewell_array::{DType, Literal};
 use tracewell_graph::prim::{Abs, Prim};
 use tracewell_graph::{Atom, Equation};
+use tracewell_kernel::steps::{Fault, is_broken};
 
 use super::{Rewrite, Scene, apply, same};
 
@@ -30,6 +31,7 @@ pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
             None => None,
         },
         (Prim::Neg(_), [x]) => match scene.definition(x) {
+            Some(Equation { prim: Prim::Neg(_), .. }) if is_broken(Fault::Rewrite) => same(x),
             Some(Equation { prim: Prim::Neg(_), inputs, .. }) => same(&inputs[0]),
             _ => None,
         },

@@ -7,25 +7,22 @@ use std::sync::Arc;
 use tracewell_trace::{Api, Form};
 
 use super::Strategy;
-use super::edit::{Change, edit, zeros};
-use crate::tree::{ApiCall, Body, CallTree, Name, Operand, Statement};
+use super::edit::zeros;
+use super::parts::Parts;
+use crate::tree::{ApiCall, Body, CallTree, Name, Operand};
 
 pub(super) struct Leaves;
 
-/// The arguments of all calls, each with the number of its statement and its place among the arrays.
-fn arguments(tree: &CallTree) -> Vec<(usize, usize)> {
-    let mut all = Vec::new();
-    edit(tree, &mut |number, statement| {
-        if let Statement::Api(call) = statement
-            && is_known(call.api)
-        {
-            let count: usize = call.arguments.iter().map(|(_, form)| form.leaves().len()).sum();
-            all.extend((0..count).map(|at| (number, at)));
-        }
-        Change::Keep
-    });
-    all
-}
+const ARGUMENTS: Parts = Parts {
+    count: |call| match is_known(call.api) {
+        true => call.arguments.iter().map(|(_, form)| form.leaves().len()).sum(),
+        false => 0,
+    },
+    without: |call, gone| {
+        let (call, instead) = taken(call, gone);
+        (replaced(call, &instead), instead)
+    },
+};
 
 /// Whether it is known which parameter an argument becomes.
 fn is_known(api: Api) -> bool {
@@ -76,11 +73,9 @@ pub(super) fn without<T: Clone>(form: &Form<T>, first: &mut usize, gone: &dyn Fn
 
 /// The axes of an option without those of these places.
 pub(super) fn axes_without(options: &mut [(String, String)], name: &str, gone: &dyn Fn(usize) -> bool) {
-    for (known, axes) in options.iter_mut().filter(|(known, _)| known == name) {
+    for (_, axes) in options.iter_mut().filter(|(known, _)| known == name) {
         let left = axes.split(',').enumerate().filter(|(at, _)| !gone(*at)).map(|(_, axis)| axis);
-        let left = left.collect::<Vec<_>>().join(",");
-        *axes = left;
-        debug_assert_eq!(known, name);
+        *axes = left.collect::<Vec<_>>().join(",");
     }
 }
 
@@ -140,34 +135,16 @@ impl Strategy for Leaves {
     }
 
     fn places(&self, tree: &CallTree) -> usize {
-        arguments(tree).len()
+        ARGUMENTS.all(tree).len()
     }
 
     fn apply(&self, tree: &CallTree, places: &[usize]) -> CallTree {
-        let all = arguments(tree);
-        let chosen: Vec<(usize, usize)> =
-            places.iter().filter_map(|&place| all.get(place).copied()).collect();
-        // One call at a time, from the last: numbers of those before stay what they are.
-        let mut tree = tree.clone();
-        let mut statements: Vec<usize> = chosen.iter().map(|(statement, _)| *statement).collect();
-        statements.dedup();
-        for &statement in statements.iter().rev() {
-            let gone = |at: usize| chosen.contains(&(statement, at));
-            tree = edit(&tree, &mut |number, found| match found {
-                Statement::Api(call) if number == statement => {
-                    let (call, instead) = taken(call, &gone);
-                    Change::Become(vec![replaced(call, &instead)], instead)
-                }
-                _ => Change::Keep,
-            });
-        }
-        tree
+        ARGUMENTS.apply(tree, places)
     }
 }
 
 /// The call with values replaced inside of it.
-fn replaced(call: ApiCall, instead: &[(Name, Operand)]) -> Statement {
-    let mut call = call;
+fn replaced(mut call: ApiCall, instead: &[(Name, Operand)]) -> ApiCall {
     for body in &mut call.bodies {
         *body = Arc::new(crate::folder::map_operands(body, &mut |operand| match operand {
             Operand::Var(typed) => {
@@ -177,5 +154,5 @@ fn replaced(call: ApiCall, instead: &[(Name, Operand)]) -> Statement {
             other => other.clone(),
         }));
     }
-    Statement::Api(Arc::new(call))
+    call
 }

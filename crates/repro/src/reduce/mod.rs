@@ -11,6 +11,7 @@ mod dtypes;
 mod edit;
 mod leaves;
 mod loops;
+mod parts;
 mod results;
 mod settings;
 mod shrink;

@@ -123,7 +123,7 @@ impl Program {
                     out.push_str(&format!("    repro::{name}(|| {{\n"));
                     close.insert_str(0, "    });\n");
                 }
-                ("checking_leaks" | "checking_purity", "true") => {
+                ("checking_keys" | "checking_leaks" | "checking_purity", "true") => {
                     out.push_str(&format!("    {name}(|| {{\n"));
                     close.insert_str(0, "    });\n");
                 }

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tracewell_graph::text::{quoted_len, word_len};
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'a> {
     Word(&'a str),
@@ -69,79 +71,5 @@ impl<'a> Lexer<'a> {
         };
         self.at = start + len;
         Ok(token(&rest[..len]))
-    }
-}
-
-fn word_len(text: &str) -> usize {
-    text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
-}
-
-/// The length of a quoted text with its quotes, if it ends before its line does.
-fn quoted_len(text: &str) -> Option<usize> {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            '\n' => return None,
-            '"' if !escaped => return Some(at + 1),
-            _ => escaped = c == '\\' && !escaped,
-        }
-    }
-    None
-}
-
-/// Writes text in quotes.
-pub(super) fn quote(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{85}') => {
-                out.extend(c.escape_unicode());
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
-}
-
-/// Reads what `quote` wrote, without the quotes; `None` for an unknown escape.
-pub(super) fn unquote(text: &str) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c != '\\' {
-            out.push(c);
-            continue;
-        }
-        match rest.next()? {
-            c @ ('"' | '\\') => out.push(c),
-            'n' => out.push('\n'),
-            'u' => {
-                let (hex, after) = rest.as_str().strip_prefix('{')?.split_once('}')?;
-                out.push(char::from_u32(u32::from_str_radix(hex, 16).ok()?)?);
-                rest = after.chars();
-            }
-            _ => return None,
-        }
-    }
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quotes_read_back() {
-        for text in ["", "plain", "a \"b\" \\ \n\t\0 é \u{7f}", "\\n", "*/ // \u{2028}"] {
-            let quoted = quote(text);
-            let Ok(Token::Quoted(inside)) = Lexer::new(&quoted).next() else { panic!("{quoted}") };
-            assert_eq!(unquote(inside).as_deref(), Some(text));
-        }
-        for wrong in ["\\", "\\t", "\\u41", "\\u{110000}", "\\u{4"] {
-            assert_eq!(unquote(wrong), None, "{wrong}");
-        }
     }
 }

@@ -6,12 +6,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use tracewell_array::{DType, Literal, Shape, Tensor};
-use tracewell_graph::text::Resolve;
+use tracewell_graph::text::{Resolve, unquote};
 use tracewell_graph::{ArrayType, Location, Splat, text as graph_text};
 use tracewell_trace::{Api, ErrorKind, Form};
 
 use super::MAX_DEPTH;
-use super::lex::{Lexer, Token, unquote};
+use super::lex::{Lexer, Token};
 use crate::failure::{Failure, Stage};
 use crate::tree::{ApiCall, Bind, Body, CallTree, Name, Operand, Statement, Typed};
 

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use tracewell_array::Tensor;
+use tracewell_graph::text::quote;
 use tracewell_graph::{ArrayType, Location, text};
 use tracewell_trace::Form;
 
-use super::lex::quote;
 use crate::failure::Failure;
 use crate::tree::{ApiCall, Body, CallTree, Operand, Statement, Typed};
 

@@ -8,11 +8,11 @@ use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::dynamic::{bound, number, put, strong, type_after_update};
-use super::indexing::{Plan, plan};
+use super::indexing::{PLACES, Plan, cut_of, cut_text, plan};
 use super::operators::{Operand, common_shape, fit};
 use super::placing::{Placing, are_inside, by_axis, by_cuts, missing};
 use super::reduce::axis_of;
-use super::{Array, Cut, Cuts, or_raise};
+use super::{Array, Cut, Cuts, found_by, or_raise};
 use crate::effects::check_at;
 
 /// A part of an array, to read or to change. Made by [`Array::at`] and [`Array::at_along`].
@@ -221,11 +221,12 @@ impl At {
                 std::iter::once(self.array.value().clone()).chain(placing.indices).collect();
             bound(gather, &operands, location)
         };
-        Array::from_value(or_raise(got(), location))
+        let got = got().map_err(|error| self.failed(error, "get", None));
+        Array::from_value(or_raise(got, location))
     }
 
     pub(super) fn update_at(&self, op: ScatterOp, update: Value, location: &Location) -> Array {
-        let updated = || {
+        let updated = |update: Value| {
             let (dtype, weak) = type_after_update(&self.array, &update)?;
             let x = fit(self.array.value(), dtype, weak, self.array.shape(), location)?;
             if let [Cut::Places(mask)] = self.cuts()
@@ -241,7 +242,38 @@ impl At {
             let operands: Vec<Value> = [x, update].into_iter().chain(placing.indices).collect();
             bound(Scatter::new(placing.places, op, drop), &operands, location)
         };
-        Array::from_value(or_raise(updated(), location))
+        let updated = updated(update.clone()).map_err(|error| self.failed(error, op.name(), Some(update)));
+        Array::from_value(or_raise(updated, location))
+    }
+
+    /// An error with all that is needed to come to it again.
+    fn failed(&self, error: Error, method: &'static str, update: Option<Value>) -> Error {
+        let mut arrays = vec![self.array.clone()];
+        arrays.extend(update.map(Array::unfilled));
+        let missing = match &self.missing {
+            Missing::Marked => "marked",
+            Missing::Clip => "clip",
+            Missing::Checked => "checked",
+            Missing::Fill(value) => {
+                arrays.push(Array::unfilled(value.clone()));
+                "fill"
+            }
+        };
+        let target = match &self.target {
+            Target::Along(places, axis) => {
+                arrays.push(places.clone());
+                format!("along {axis}")
+            }
+            Target::Cuts(cuts) => {
+                arrays.extend(cuts.iter().filter_map(|cut| match cut {
+                    Cut::Places(places) => Some(places.clone()),
+                    Cut::At(_) | Cut::Range { .. } => None,
+                }));
+                cuts.iter().map(cut_text).collect::<Vec<_>>().join(", ")
+            }
+        };
+        let arrays: Vec<&Array> = arrays.iter().collect();
+        found_by(error, "at", &arrays, &[&method, &target, &missing, &self.from_back])
     }
 
     fn cuts(&self) -> &[Cut] {
@@ -350,6 +382,41 @@ impl At {
         let mask = bound(Broadcast { shape: shape.clone(), axes }, &[mask.value().clone()], location)?;
         bound(prim::Select {}, &[mask, changed, x], location)
     }
+}
+
+/// What [`At::failed`] tells of, done again; nothing if it is not told so.
+pub(crate) fn at_again(arrays: &[Array], arguments: [&str; 4], location: &Location) -> Option<()> {
+    let [method, target, missing, from_back] = arguments;
+    let mut arrays = arrays.iter().cloned();
+    let array = arrays.next()?;
+    let op = ScatterOp::ALL.into_iter().find(|op| op.name() == method);
+    let update = match op {
+        Some(_) => Some(arrays.next()?),
+        None => None,
+    };
+    let missing = match missing {
+        "clip" => Missing::Clip,
+        "checked" => Missing::Checked,
+        "fill" => Missing::Fill(arrays.next()?.value().clone()),
+        _ => Missing::Marked,
+    };
+    let target = match target.strip_prefix("along ") {
+        Some(axis) => Target::Along(arrays.next()?, axis.parse().ok()?),
+        None => {
+            let cuts = target.split(", ").filter(|cut| !cut.is_empty());
+            let cut = |text| match text {
+                PLACES => arrays.next().map(Cut::Places),
+                text => cut_of(text),
+            };
+            Target::Cuts(cuts.map(cut).collect::<Option<_>>()?)
+        }
+    };
+    let at = At { array, target, missing, from_back: from_back == "true" };
+    match (op, update) {
+        (Some(op), Some(update)) => at.update_at(op, update.value().clone(), location),
+        _ => at.get_at(location),
+    };
+    Some(())
 }
 
 /// The primitive that combines an element with an update; none where the update takes its place.

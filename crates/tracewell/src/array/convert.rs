@@ -79,7 +79,13 @@ impl Array {
         }
         let message = format!("`{method}::<{}>()` was asked of {}", T::DTYPE, self.ty());
         let help = format!("ask for `{method}::<{}>()`, or `convert` the array first", self.dtype());
-        Err(Error::new(ErrorKind::Conversion, message).help(help))
+        let error = Error::new(ErrorKind::Conversion, message).help(help);
+        Err(found_by(error, "element", &[self], &[&method, &T::DTYPE]))
+    }
+
+    /// The same check again, by the name of the type.
+    pub(crate) fn check_element_again(&self, method: &str, element: DType) -> Result<(), Error> {
+        tracewell_array::with_element!(element, T => self.check_element::<T>(method))
     }
 
     /// The data by its element type, as asked by a user's line.
@@ -106,7 +112,8 @@ impl Array {
                 "take a real part of it first: `.re().convert({})`",
                 dtype.to_string().to_uppercase()
             );
-            raise(Error::new(ErrorKind::Conversion, message).help(help), &Location::caller());
+            let error = Error::new(ErrorKind::Conversion, message).help(help);
+            raise(found_by(error, "convert", &[self], &[&dtype]), &Location::caller());
         }
         if dtype == self.dtype() && !self.ty().weak {
             return self.clone();

@@ -5,13 +5,14 @@ use tracewell_graph::prim::Iota;
 use tracewell_graph::{Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value, is_idle, raise};
 
-use super::{Array, Operand, Scalar, apply};
+use super::{Array, Operand, Scalar, apply, found_by, listed};
 
 /// The shape, if an array of it can exist; otherwise an error at the user's line.
-fn checked(shape: Shape, location: &Location) -> Shape {
+pub(crate) fn checked(shape: Shape, location: &Location) -> Shape {
     if shape.checked_len().is_none() {
         let message = format!("cannot make an array of shape {shape}: it has too many elements");
-        raise(Error::new(ErrorKind::Index, message).help(Shape::LIMIT), location);
+        let error = Error::new(ErrorKind::Index, message).help(Shape::LIMIT);
+        raise(found_by(error, "shape", &[], &[&listed(shape.iter())]), location);
     }
     shape
 }
@@ -68,7 +69,8 @@ impl Array {
         let from_front = if axis < 0 { axis + shape.rank() as isize } else { axis };
         let Ok(axis) = usize::try_from(from_front) else {
             let message = format!("axis {axis} is out of range for shape {shape}");
-            raise(Error::new(ErrorKind::Index, message), &location);
+            let error = Error::new(ErrorKind::Index, message);
+            raise(found_by(error, "iota", &[], &[&listed(shape.iter()), &axis, &dtype]), &location);
         };
         apply(Iota { dtype, shape, axis }, &[], &location)
     }

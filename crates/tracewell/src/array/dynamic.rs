@@ -8,7 +8,7 @@ use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::operators::{Operand, common_dtype, common_shape, fit};
 use super::reduce::axis_of;
-use super::{Array, bind_here, or_raise};
+use super::{Array, bind_here, found_by, listed, or_raise};
 
 /// Where a window starts: an integer for each axis. A tuple, where Rust integers and arrays are mixed; else a list.
 pub trait Starts {
@@ -145,10 +145,14 @@ impl Array {
             let element = self.ty().with_shape(self.shape().remove(axis));
             let repeated = common_shape("update", &[element.clone(), update.ty()]);
             if repeated.ok().as_ref() != Some(&element.shape) {
-                let (whole, update) = (strong(self.ty()), strong(update.ty()));
-                let message = format!("cannot update {}, a part of {whole}, by {update}", strong(element));
-                return Err(Error::new(ErrorKind::Type, message)
-                    .help("what is put there has the shape of the part, or fewer axes"));
+                let (whole, put_there) = (strong(self.ty()), update);
+                let by = strong(put_there.ty());
+                let message = format!("cannot update {}, a part of {whole}, by {by}", strong(element));
+                let error = Error::new(ErrorKind::Type, message)
+                    .help("what is put there has the shape of the part, or fewer axes");
+                let [update, place] = [put_there, place].map(Array::unfilled);
+                let given = [self, &update, &place];
+                return Err(found_by(error, "dynamic_update_index", &given, &[&axis]));
             }
             let x = fit(self.value(), dtype, weak, self.shape(), &location)?;
             let update = fit(&update, dtype, weak, &element.shape, &location)?;
@@ -194,8 +198,8 @@ fn along(x: &Array, axis: usize, place: Value) -> Vec<Value> {
 }
 
 /// An array keeps its element type; only one that came from Rust numbers takes that of the update.
-pub(super) fn type_after_update(x: &Array, update: &Value) -> Result<(DType, bool), Error> {
-    let (ty, update) = (x.ty(), update.ty());
+pub(crate) fn type_after_update(x: &Array, value: &Value) -> Result<(DType, bool), Error> {
+    let (ty, update) = (x.ty(), value.ty());
     let (dtype, weak) = common_dtype(&[ty.clone(), update.clone()]);
     if dtype == ty.dtype || ty.weak {
         return Ok((dtype, weak));
@@ -206,10 +210,11 @@ pub(super) fn type_after_update(x: &Array, update: &Value) -> Result<(DType, boo
         ty.dtype,
         update.dtype
     );
-    Err(Error::new(ErrorKind::Type, message).help(format!(
+    let error = Error::new(ErrorKind::Type, message).help(format!(
         "`.convert({})` the array first, or convert what is put there",
         dtype.name().to_uppercase()
-    )))
+    ));
+    Err(found_by(error, "update_type", &[x, &Array::unfilled(value.clone())], &[]))
 }
 
 /// A type in words: that it is weak is of no interest.
@@ -224,6 +229,21 @@ fn starts_in(
     window: &Shape,
     location: &Location,
 ) -> Result<Vec<Value>, Error> {
+    check_starts(x, &starts, window)?;
+    let sized = starts.into_iter().zip(x.shape().iter());
+    sized.map(|(start, size)| start_along(start, size, location)).collect()
+}
+
+/// There is an integer for each axis, and the window fits.
+pub(crate) fn check_starts(x: &Array, starts: &[Value], window: &Shape) -> Result<(), Error> {
+    fits(x, starts, window).map_err(|error| {
+        let starts: Vec<Array> = starts.iter().cloned().map(Array::unfilled).collect();
+        let given: Vec<&Array> = std::iter::once(x).chain(&starts).collect();
+        found_by(error, "starts", &given, &[&listed(window.iter())])
+    })
+}
+
+fn fits(x: &Array, starts: &[Value], window: &Shape) -> Result<(), Error> {
     let index = |message: String| Error::new(ErrorKind::Index, message);
     if window.rank() != x.rank() {
         let message =
@@ -244,22 +264,24 @@ fn starts_in(
             return Err(index(message).help("use `slice`, or `reshape` the array to shorter axes"));
         }
     }
-    let sized = starts.into_iter().zip(x.shape().iter()).enumerate();
-    sized.map(|(axis, (start, size))| start_along(axis, start, size, location)).collect()
+    for (axis, start) in starts.iter().enumerate() {
+        let ty = start.ty();
+        if !ty.dtype.is_integer() || ty.rank() != 0 {
+            let help = if ty.rank() != 0 {
+                "a place is a number or an array of rank 0; `vmap` to take several"
+            } else {
+                "`.convert(I32)` first"
+            };
+            let message = format!("the place along axis {axis} must be an integer, found {}", strong(ty));
+            return Err(Error::new(ErrorKind::Type, message).help(help));
+        }
+    }
+    Ok(())
 }
 
 /// A start as an `i32`, counted from the front.
-fn start_along(axis: usize, start: Value, size: usize, location: &Location) -> Result<Value, Error> {
+fn start_along(start: Value, size: usize, location: &Location) -> Result<Value, Error> {
     let ty = start.ty();
-    if !ty.dtype.is_integer() || ty.rank() != 0 {
-        let message = format!("the place along axis {axis} must be an integer, found {}", strong(ty.clone()));
-        let help = if ty.rank() != 0 {
-            "a place is a number or an array of rank 0; `vmap` to take several"
-        } else {
-            "`.convert(I32)` first"
-        };
-        return Err(Error::new(ErrorKind::Type, message).help(help));
-    }
     let known = match &start {
         Value::Splat(splat) => Some(splat.literal),
         Value::Known(tensor, _) => Some(tensor.literal(0)),

@@ -8,7 +8,7 @@ use tracewell_trace::{Error, ErrorKind};
 
 use super::operators::binary;
 use super::reduce::axis_of;
-use super::{Array, Operand, apply, or_raise};
+use super::{Array, Operand, apply, found_by, listed, or_raise};
 
 /// Which of a transform and its inverse is divided by the number of elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -115,6 +115,13 @@ impl Fourier {
 
     /// The axes from the front, and the length along each.
     fn plan(&self, kind: FftKind, x: &Array) -> Result<(Vec<usize>, Vec<usize>), Error> {
+        self.planned(kind, x).map_err(|error| {
+            let lengths = self.lengths.as_ref().map_or("-".to_string(), listed);
+            found_by(error, "fft", &[x], &[&kind.name(), &listed(&self.axes), &lengths])
+        })
+    }
+
+    fn planned(&self, kind: FftKind, x: &Array) -> Result<(Vec<usize>, Vec<usize>), Error> {
         let name = kind.name();
         let axes: Vec<usize> = self.axes.iter().map(|&axis| axis_of(x, axis)).collect::<Result<_, _>>()?;
         if axes.is_empty() {
@@ -146,6 +153,16 @@ impl Fourier {
         }
         Ok((axes, lengths))
     }
+}
+
+/// The check of axes and lengths again, of a transform that failed by it.
+pub(crate) fn fft_again(
+    kind: FftKind,
+    x: &Array,
+    axes: Vec<isize>,
+    lengths: Option<Vec<usize>>,
+) -> Result<(), Error> {
+    Fourier { axes, lengths, norm: Norm::default() }.plan(kind, x).map(|_| ())
 }
 
 /// The last axes cut off, or filled up with zeros, to what a transform of these lengths takes.
@@ -327,6 +344,16 @@ pub fn rfftfreq(n: usize, spacing: f64, dtype: DType) -> Array {
     frequencies(half_length(n), |i| i as f64, n as f64 * spacing, dtype, &Location::caller())
 }
 
+/// Frequencies are floats.
+pub(crate) fn check_frequencies(dtype: DType) -> Result<(), Error> {
+    if dtype.is_float() {
+        return Ok(());
+    }
+    let message = format!("frequencies are floats, which {dtype} are not");
+    let error = Error::new(ErrorKind::Type, message).help("take `F32` or `F64`");
+    Err(found_by(error, "frequencies", &[], &[&dtype]))
+}
+
 fn frequencies(
     count: usize,
     index: impl Fn(usize) -> f64,
@@ -334,13 +361,7 @@ fn frequencies(
     dtype: DType,
     location: &Location,
 ) -> Array {
-    let checked = if dtype.is_float() {
-        Ok(())
-    } else {
-        let message = format!("frequencies are floats, which {dtype} are not");
-        Err(Error::new(ErrorKind::Type, message).help("take `F32` or `F64`"))
-    };
-    or_raise(checked, location);
+    or_raise(check_frequencies(dtype), location);
     let literals: Vec<Literal> = (0..count).map(|i| Literal::from_f64(dtype, index(i) / divisor)).collect();
     Array::from(Tensor::from_literals(dtype, [count], &literals).expect("one literal for each element"))
 }

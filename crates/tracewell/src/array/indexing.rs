@@ -249,13 +249,16 @@ pub(crate) fn plan(x: &Array, cuts: &[Cut]) -> Result<Plan, Error> {
     })
 }
 
+/// What stands for an array of places in [`cut_text`].
+pub(super) const PLACES: &str = "#";
+
 /// A place or a range as a program writes it; a step is told of ranges whatever it is.
-fn cut_text(cut: &Cut) -> String {
+pub(super) fn cut_text(cut: &Cut) -> String {
     let place = |at: &Option<isize>| at.map_or(String::new(), |at| at.to_string());
     match cut {
         Cut::At(at) => at.to_string(),
         Cut::Range { start, end, step } => format!("{}..{};{step}", place(start), place(end)),
-        Cut::Places(_) => "..;1".to_string(),
+        Cut::Places(_) => PLACES.to_string(),
     }
 }
 

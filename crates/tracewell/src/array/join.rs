@@ -6,7 +6,7 @@ use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::operators::{Operand, common_dtype};
 use super::reduce::{axes_of, axis_of};
-use super::{Array, apply, bind_here, or_raise};
+use super::{Array, apply, bind_here, found_by, or_raise};
 
 /// Arrays one after the other along an axis they have; negative axes count from the back. Element types are
 /// promoted as in a sum.
@@ -48,10 +48,8 @@ fn join(
 ) -> Array {
     let joined = || {
         let Some(first) = arrays.first() else {
-            return Err(Error::new(
-                ErrorKind::Type,
-                format!("nothing to {verb}: the list of arrays is empty"),
-            ));
+            let message = format!("nothing to {verb}: the list of arrays is empty");
+            return Err(found_by(Error::new(ErrorKind::Type, message), "join", &[], &[&verb]));
         };
         let axis = axis(first)?;
         let types: Vec<_> = arrays.iter().map(|array| array.ty()).collect();
@@ -117,9 +115,9 @@ impl Array {
             if widths.len() > self.rank() {
                 let message =
                     format!("{} axes are padded of {}, which has {}", widths.len(), self.ty(), self.rank());
-                return Err(
-                    Error::new(ErrorKind::Index, message).help("give at most one entry for each axis")
-                );
+                let error =
+                    Error::new(ErrorKind::Index, message).help("give at most one entry for each axis");
+                return Err(found_by(error, "pad", &[self], &[&widths.len()]));
             }
             let ty = self.ty();
             let convert = Convert { dtype: ty.dtype, weak: ty.weak };
@@ -166,8 +164,9 @@ impl Array {
             Ok(at as usize)
         } else {
             let message = format!("axis {axis} is out of range for {} with one axis more", self.ty());
-            Err(Error::new(ErrorKind::Index, message)
-                .help(format!("places of the new axis are {}..{rank}", -rank)))
+            let error = Error::new(ErrorKind::Index, message)
+                .help(format!("places of the new axis are {}..{rank}", -rank));
+            Err(found_by(error, "expand", &[self], &[&axis]))
         };
         let shape = self.shape().insert(or_raise(at, location), 1);
         apply(Reshape { shape }, &[self.value().clone()], location)

@@ -30,6 +30,10 @@ pub use scalar::Scalar;
 pub use sort::sort_together;
 pub use take::{one_hot, segment_sum};
 
+pub(crate) use at::at_again;
+pub(crate) use create::checked as checked_shape;
+pub(crate) use dynamic::{check_starts, type_after_update};
+pub(crate) use fourier::{check_frequencies, fft_again};
 pub(crate) use indexing::{cut_of, plan};
 pub(crate) use operators::{binary, common_dtype, fit, unify};
 pub(crate) use reduce::{axes_of, axis_of, unify_dtypes};
@@ -161,6 +165,11 @@ pub(crate) fn found_by(
         operands: operands.iter().map(|array| array.value().clone()).collect(),
         arguments: arguments.iter().map(|argument| argument.to_string()).collect(),
     })
+}
+
+/// Numbers as an argument of [`found_by`].
+pub(crate) fn listed<T: ToString>(all: impl IntoIterator<Item = T>) -> String {
+    all.into_iter().map(|one| one.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// The result, or the error raised at this line.

@@ -8,7 +8,7 @@ use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_kernel::Comparison;
 use tracewell_trace::{Cause, Error, ErrorKind, Value, captures_numbers};
 
-use super::{Array, Scalar, apply, bind_here, or_raise};
+use super::{Array, Scalar, apply, bind_here, found_by, or_raise};
 
 /// What an array can be combined with: arrays, [`Scalar`]s, and Rust numbers, which are weakly typed.
 pub trait Operand {
@@ -340,12 +340,12 @@ impl Array {
 #[track_caller]
 pub fn select(condition: &Array, a: impl Operand, b: impl Operand) -> Array {
     let location = Location::caller();
+    let (a, b) = (a.operand(), b.operand());
     let result = (|| {
         if !condition.dtype().is_bool() {
             let message = format!("`select` expects a bool condition, found {}", condition.ty());
             return Err(Error::new(ErrorKind::Type, message).help("compare first: `x.gt(0.0)`"));
         }
-        let (a, b) = (a.operand(), b.operand());
         let types = [condition.ty(), a.ty(), b.ty()];
         let shape = common_shape("select from", &types)?;
         let (dtype, weak) = common_dtype(&types[1..]);
@@ -354,5 +354,8 @@ pub fn select(condition: &Array, a: impl Operand, b: impl Operand) -> Array {
         let b = fit(&b, dtype, weak, &shape, &location)?;
         Ok([condition, a, b])
     })();
+    let result = result.map_err(|error| {
+        found_by(error, "select", &[condition, &Array::unfilled(a), &Array::unfilled(b)], &[])
+    });
     apply(prim::Select {}, &or_raise(result, &location), &location)
 }

@@ -5,7 +5,7 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::{self, DotGeneral, Prim};
 use tracewell_trace::{Error, ErrorKind};
 
-use super::{Array, Scalar, apply, found_by, or_raise};
+use super::{Array, Scalar, apply, found_by, listed, or_raise};
 
 /// The axis counted from the front; negative ones count from the back.
 pub(crate) fn axis_of(array: &Array, axis: isize) -> Result<usize, Error> {
@@ -30,8 +30,7 @@ pub(crate) fn axes_of(array: &Array, axes: &[isize]) -> Result<Vec<usize>, Error
     if all.windows(2).any(|w| w[0] == w[1]) {
         let message = format!("an axis occurs twice in {axes:?} for {}", array.ty());
         let error = Error::new(ErrorKind::Index, message).help("name each axis once");
-        let axes: Vec<String> = axes.iter().map(isize::to_string).collect();
-        return Err(found_by(error, "axes", &[array], &[&axes.join(",")]));
+        return Err(found_by(error, "axes", &[array], &[&listed(axes)]));
     }
     Ok(all)
 }

@@ -7,7 +7,7 @@ use tracewell_array::{Complex32, Complex64, Literal, Shape};
 use tracewell_graph::{Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value, raise};
 
-use super::{Array, Operand};
+use super::{Array, Operand, found_by};
 
 /// A rank-0 array. As a parameter of a `jit!` function it takes any Rust number and is traced, so that other
 /// values do not compile again; a number is weakly typed and takes the element type of what it meets.
@@ -22,7 +22,7 @@ impl Scalar {
             let message = format!("a `Scalar` is an array of rank 0, found {}", array.ty());
             let error = Error::new(ErrorKind::Type, message)
                 .help("reduce it first, as in `.sum()`, or take an `Array`");
-            raise(error, &Location::caller());
+            raise(found_by(error, "scalar", &[&array], &[]), &Location::caller());
         }
         Scalar(array)
     }

@@ -6,7 +6,7 @@ use tracewell_graph::prim::{Broadcast, Permute, Reshape};
 use tracewell_trace::{Error, ErrorKind};
 
 use super::reduce::axis_of;
-use super::{Array, apply, found_by, or_raise};
+use super::{Array, apply, found_by, listed, or_raise};
 
 impl Array {
     /// The elements in row-major order under another shape.
@@ -46,8 +46,7 @@ impl Array {
                 let message = format!("cannot broadcast {} to shape {shape}: it has more axes", self.ty());
                 let help = "broadcasting adds and repeats axes; `squeeze`, `reshape` or reduce to lose one";
                 let error = Error::new(ErrorKind::Type, message).help(help);
-                let sizes: Vec<String> = shape.iter().map(|n| n.to_string()).collect();
-                Err(found_by(error, "broadcast_to", &[self], &[&sizes.join(",")]))
+                Err(found_by(error, "broadcast_to", &[self], &[&listed(shape.iter())]))
             }
         };
         let axes = or_raise(axes, &location);

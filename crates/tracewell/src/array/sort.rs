@@ -10,7 +10,7 @@ use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::operators::common_dtype;
 use super::reduce::axis_of;
-use super::{Array, Cut, apply, bind_here, fit, or_raise, select};
+use super::{Array, Cut, apply, bind_here, fit, found_by, or_raise, select};
 
 /// How arrays are sorted: everything but the axis, which counts from the front here.
 struct Order {
@@ -120,8 +120,9 @@ impl Array {
             let order = Order::new(self, axis)?;
             if k > order.kept {
                 let message = format!("cannot take the {k} largest along axis {axis} of {}", self.ty());
-                return Err(Error::new(ErrorKind::Index, message)
-                    .help(format!("along this axis there are {} elements", order.kept)));
+                let error = Error::new(ErrorKind::Index, message)
+                    .help(format!("along this axis there are {} elements", order.kept));
+                return Err(found_by(error, "top_k", &[self], &[&k, &axis]));
             }
             Order { descending: true, kept: k, ..order }.with_places(self, &location)
         };
@@ -172,7 +173,8 @@ impl Array {
             let message = format!("there is no quantile {q} along axis {axis} of {}", self.ty());
             let help =
                 "a quantile is between 0 and 1, and the axis is not empty; percentages are for `percentile`";
-            or_raise(Err(Error::new(ErrorKind::Index, message).help(help)), &location)
+            let error = Error::new(ErrorKind::Index, message).help(help);
+            or_raise(Err(found_by(error, "quantile", &[self], &[&q, &axis])), &location)
         }
         let sorted = or_raise(order.sort(&[x.value().clone()], &location), &location).remove(0);
         let at = |place: usize| {
@@ -229,7 +231,8 @@ impl Array {
         if count == 0 && size > 0 {
             let message = format!("cannot find {size} different elements in {}", self.ty());
             let help = "an empty array has no element to repeat; ask for 0";
-            or_raise(Err(Error::new(ErrorKind::Index, message).help(help)), &location)
+            let error = Error::new(ErrorKind::Index, message).help(help);
+            or_raise(Err(found_by(error, "unique", &[self], &[&size])), &location)
         }
         let sorted = self.ravel().sort(0);
         if count == 0 {
@@ -279,13 +282,16 @@ pub fn sort_together<A: AsRef<Array>>(arrays: &[A], keys: usize, axis: isize) ->
         }
         Order { keys, ..Order::new(first.as_ref(), axis)? }.sort(&operands, &location)
     };
-    or_raise(sorted(), &location)
+    let given: Vec<&Array> = arrays.iter().map(AsRef::as_ref).collect();
+    let sorted = sorted().map_err(|error| found_by(error, "sort_together", &given, &[&keys, &axis]));
+    or_raise(sorted, &location)
 }
 
 fn search(x: &Array, queries: &Array, right: bool, location: &Location) -> Result<Array, Error> {
     if x.rank() != 1 {
         let message = format!("`searchsorted` searches an array of rank 1, found {}", x.ty());
-        return Err(Error::new(ErrorKind::Type, message).help("`vmap` to search several"));
+        let error = Error::new(ErrorKind::Type, message).help("`vmap` to search several");
+        return Err(found_by(error, "searchsorted", &[x, queries], &[]));
     }
     let (dtype, weak) = common_dtype(&[x.ty(), queries.ty()]);
     let flat = Shape::from([queries.len()]);

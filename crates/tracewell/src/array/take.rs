@@ -7,7 +7,7 @@ use tracewell_trace::{Error, ErrorKind};
 
 use super::operators::Operand;
 use super::reduce::axis_of;
-use super::{Array, Cut, apply, or_raise};
+use super::{Array, Cut, apply, found_by, or_raise};
 
 impl Array {
     /// What is at these places along an axis; the axes of `places` take its place. Places are integers, negative ones
@@ -69,7 +69,7 @@ impl Array {
         if i32::try_from(count).is_err() {
             let message = format!("{} has too many elements for places, which are `i32`", self.ty());
             let error = Error::new(ErrorKind::Index, message).help("look at a part of the array");
-            return or_raise(Err(error), &location);
+            return or_raise(Err(found_by(error, "nonzero", &[self], &[&size])), &location);
         }
         let flat = apply(Reshape { shape: Shape::from([count]) }, &[self.value().clone()], &location);
         let is_there = if flat.dtype().is_bool() { flat } else { flat.ne(0) };
@@ -107,7 +107,7 @@ pub fn segment_sum(data: &Array, ids: &Array, count: usize) -> Array {
         let message = format!("cannot number the first axes of {} by {}", data.ty(), ids.ty());
         let error = Error::new(ErrorKind::Index, message)
             .help("there is the number of a segment for each element of the first axes");
-        return or_raise(Err(error), &location);
+        return or_raise(Err(found_by(error, "segment_sum", &[data, ids], &[&count])), &location);
     }
     let shape: Shape = std::iter::once(count).chain(data.shape().iter().skip(ids.rank())).collect();
     if count == 0 {
@@ -131,7 +131,7 @@ pub fn one_hot(indices: &Array, count: usize, dtype: DType) -> Array {
     if !indices.dtype().is_integer() {
         let message = format!("`one_hot` takes integers, found {}", indices.ty());
         let error = Error::new(ErrorKind::Type, message).help("`.convert(I32)` first");
-        return or_raise(Err(error), &location);
+        return or_raise(Err(found_by(error, "one_hot", &[indices], &[&count, &dtype])), &location);
     }
     let places = Array::arange(count, DType::I64);
     indices.convert(DType::I64).expand_at(-1, &location).eq(&places).convert(dtype)

@@ -4,9 +4,9 @@ use std::cell::{Cell, RefCell};
 
 use rustc_hash::FxHashMap;
 use tracewell_graph::Location;
-use tracewell_trace::{Error, ErrorKind, Switch, Value};
+use tracewell_trace::{Error, ErrorKind, Event, Switch, Value, notify};
 
-use crate::array::Array;
+use crate::array::{Array, found_by};
 
 thread_local! {
     static CHECKING: Cell<usize> = const { Cell::new(0) };
@@ -14,7 +14,8 @@ thread_local! {
     static USED: RefCell<FxHashMap<Used, Location>> = RefCell::default();
 }
 
-static CHECK_KEYS: Switch = Switch::new(&CHECKING);
+/// On where keys are watched.
+pub(crate) static CHECK_KEYS: Switch = Switch::new(&CHECKING);
 
 /// What tells keys apart.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -81,10 +82,13 @@ pub(crate) fn use_key(words: &Array, location: &Location) -> Result<(), Error> {
             None
         }
     });
-    match first {
-        None => Ok(()),
-        Some(first) => Err(Error::new(ErrorKind::KeyReused, "a random key is used a second time")
-            .note(format!("it was used before at {first}"))
-            .help("`random::split` it, and use each of the keys once")),
-    }
+    let Some(first) = first else {
+        // What is drawn is told of by its primitives: that it uses the key up is told of here.
+        notify(&Event::UseKey { words: words.value(), location });
+        return Ok(());
+    };
+    let error = Error::new(ErrorKind::KeyReused, "a random key is used a second time")
+        .note(format!("it was used before at {first}"))
+        .help("`random::split` it, and use each of the keys once");
+    Err(found_by(error, "use_key", &[words], &[]))
 }

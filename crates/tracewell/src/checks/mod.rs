@@ -14,7 +14,7 @@ use std::cell::Cell;
 use tracewell_trace::Switch;
 
 pub use keys::checking_keys;
-pub(crate) use keys::use_key;
+pub(crate) use keys::{CHECK_KEYS, use_key};
 pub use leaks::checking_leaks;
 pub use misses::{CacheMiss, explain_cache_misses};
 pub(crate) use misses::{explain, mark};

@@ -2,9 +2,9 @@
 
 use std::cell::Cell;
 
-use tracewell_array::{DType, Tensor};
+use tracewell_array::{Complex32, Complex64, DType, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Location, Prim, eval};
-use tracewell_trace::{Error, ErrorKind, Executor, Switch, Value};
+use tracewell_trace::{Api, Error, ErrorKind, Executor, Switch, Value};
 
 use super::RETRACE;
 
@@ -69,7 +69,12 @@ pub(crate) fn check_graph(
     }
     if CHECK_COMPILED.is_on() && !graph.has_effect() {
         let expected = eval(graph, inputs).map_err(Error::bug)?;
-        compare(&graph.name, results, &expected).inspect_err(|_| crate::repro::differed(graph, inputs))?;
+        // The graph of a closure has the name of the API.
+        let name = match Api::parse(&graph.name) {
+            Some(_) => "a closure".to_string(),
+            None => format!("`{}`", graph.name),
+        };
+        compare(&name, results, &expected).inspect_err(|_| crate::repro::differed(graph, inputs))?;
     }
     Ok(())
 }
@@ -90,20 +95,27 @@ pub(crate) fn check_primitive(
     if CHECK_COMPILED.is_on() && !prim.has_effect() && !matches!(prim, Prim::Custom(_)) {
         let expected = prim.rules().eval(operands).map_err(Error::bug)?;
         let differed = |_: &Error| crate::repro::differed_primitive(prim, operands);
-        compare(prim.name(), results, &expected).inspect_err(differed)?;
+        compare(&format!("`{}`", prim.name()), results, &expected).inspect_err(differed)?;
     }
     Ok(())
 }
 
-/// The first element of a float array that is NaN or infinite, and its value in words.
+/// The first element of an array of floats or complex numbers that is NaN or infinite, and its value in words.
 fn odd_element(tensor: &Tensor) -> Option<(usize, String)> {
     let at = match tensor.dtype() {
         DType::F32 => tensor.as_slice::<f32>().ok()?.iter().position(|x| !x.is_finite())?,
         DType::F64 => tensor.as_slice::<f64>().ok()?.iter().position(|x| !x.is_finite())?,
-        _ => return None,
+        DType::C64 => tensor.as_slice::<Complex32>().ok()?.iter().position(|x| !x.is_finite())?,
+        DType::C128 => tensor.as_slice::<Complex64>().ok()?.iter().position(|x| !x.is_finite())?,
+        DType::Bool | DType::U8 | DType::U32 | DType::I32 | DType::I64 => return None,
     };
-    let value = tensor.literal(at).as_f64();
-    Some((at, if value.is_nan() { "NaN".to_string() } else { value.to_string() }))
+    let value = tensor.literal(at).as_complex();
+    let text = match value {
+        value if value.is_nan() => "NaN".to_string(),
+        _ if tensor.dtype().is_complex() => tensor.literal(at).to_string(),
+        value => value.re.to_string(),
+    };
+    Some((at, text))
 }
 
 fn check_finite(
@@ -176,7 +188,7 @@ fn compare(name: &str, found: &[Tensor], expected: &[Tensor]) -> Result<(), Erro
         let Some(at) = difference(found, expected) else { continue };
         let (found_there, expected_there) = (found.literal(at), expected.literal(at));
         let message = format!(
-            "compiled, result {number} of `{name}` is {found_there} at {}, evaluated it is {expected_there}",
+            "compiled, result {number} of {name} is {found_there} at {}, evaluated it is {expected_there}",
             place(found, at)
         );
         return Err(Error::bug(message).while_running());

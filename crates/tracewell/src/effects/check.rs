@@ -5,7 +5,7 @@ use tracewell_graph::Location;
 use tracewell_trace::{Error, ErrorKind, raise};
 
 use super::host::{Site, call};
-use crate::array::Array;
+use crate::array::{Array, found_by};
 
 /// Fails unless all elements of a condition hold, also inside `jit!`, `vmap`, `grad` and loops: there the call of the
 /// compiled function fails when it comes to it.
@@ -65,7 +65,8 @@ pub(crate) fn check_at(
     if !condition.dtype().is_bool() {
         let message = format!("`check!` takes a condition of bool, found {}", condition.ty());
         let help = "compare it with something: `.gt(0.0)`, `.is_finite()`";
-        raise(Error::new(ErrorKind::Type, message).help(help), location);
+        let error = Error::new(ErrorKind::Type, message).help(help);
+        raise(found_by(error, "check", &[&condition], &[]), location);
     }
     let name = format!("check {format:?} at {location}");
     let operands: Vec<&Array> = std::iter::once(&condition).chain(values).collect();

@@ -53,6 +53,12 @@ impl<X: TreeRef + ?Sized, R: Outcome, F: Fn(&X) -> R> Jit<X, F> {
         })
     }
 
+    /// The same under the name that another program has for it.
+    pub(crate) fn named(mut self, name: Option<&str>) -> Jit<X, F> {
+        self.function.name = name.map(String::from);
+        self
+    }
+
     /// Its graph for an argument of these types, before optimisation.
     #[track_caller]
     pub fn trace(&self, x: &X) -> Result<Graph, Error> {

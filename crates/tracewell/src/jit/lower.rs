@@ -9,6 +9,7 @@ use tracewell_kernel::{Program, Role, Step};
 use tracewell_runtime::Executable;
 use tracewell_trace::{Api, Error, ErrorKind, boundary, complete, is_idle};
 
+use crate::array::found_by;
 use crate::checks::RETRACE;
 use crate::pipeline::{self, Settings, Stages};
 
@@ -50,7 +51,7 @@ pub fn lower<R>(f: impl FnOnce() -> R) -> Result<Lowered, Error> {
         let error =
             Error::new(ErrorKind::Structure, "`lower` was given a function that calls no jitted function");
         let error = error.help("mark the function with `jit!`, or use `jit(closure).lower(&x)`");
-        return Err(complete(error, &location));
+        return Err(complete(found_by(error, "lower", &[], &[]), &location));
     };
     Lowered::new(&graph).map_err(|error| complete(error, &location))
 }

@@ -6,7 +6,7 @@ use tracewell_trace::{Error, ErrorKind, raise};
 
 use super::{matrices, square, with_batch};
 use crate::Array;
-use crate::array::{bind_here, common_dtype, or_raise};
+use crate::array::{bind_here, common_dtype, found_by, or_raise};
 use crate::products::batch_shape;
 
 /// Which triangle [`solve_triangular`] reads, and how.
@@ -89,7 +89,7 @@ pub(super) fn triangular(a: &Array, b: &Array, triangle: Triangle) -> Array {
 
 /// Right sides as the columns of a matrix, one element type, and batch axes of both; and back.
 #[track_caller]
-pub(super) fn with_sides(
+pub(crate) fn with_sides(
     name: &str,
     a: &Array,
     b: &Array,
@@ -102,7 +102,8 @@ pub(super) fn with_sides(
     if b.rank() == 0 || rows != n {
         let message = format!("`{name}` of {} and right sides {}: the matrix has {n} rows", a.ty(), b.ty());
         let help = "right sides are a vector, or the columns of a matrix, of as many rows as the matrix has";
-        raise(Error::new(ErrorKind::Type, message).help(help), &location);
+        let error = Error::new(ErrorKind::Type, message).help(help);
+        raise(found_by(error, "sides", &[a, b], &[&name]), &location);
     }
     let columns = if is_vector { b.expand(-1) } else { b.clone() };
     let (dtype, _) = common_dtype(&[a.ty(), columns.as_float(&location).ty()]);

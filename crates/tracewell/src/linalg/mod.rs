@@ -17,6 +17,7 @@ pub use norms::{MatrixNorm, matrix_norm, norm, vector_norm};
 pub use parts::{cross, diag, kron, outer, trace, tril, triu};
 pub use systems::{det, inv, lstsq, matrix_power, matrix_rank, pinv, slogdet, solve};
 
+pub(crate) use factors::with_sides;
 pub(crate) use parts::diagonal;
 
 use tracewell_array::Shape;
@@ -24,29 +25,37 @@ use tracewell_graph::Location;
 use tracewell_trace::{Error, ErrorKind, raise};
 
 use crate::Array;
+use crate::array::found_by;
 
 /// The operand as floats, if it holds matrices.
 #[track_caller]
 fn matrices(name: &str, a: &Array) -> Array {
-    let location = Location::caller();
+    check_matrices(name, a);
+    a.as_float(&Location::caller())
+}
+
+/// An error unless the operand holds matrices.
+#[track_caller]
+pub(crate) fn check_matrices(name: &str, a: &Array) {
     if a.rank() < 2 {
         let message = format!("`{name}` takes matrices, found {}", a.ty());
         let help =
             "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so";
-        raise(Error::new(ErrorKind::Type, message).help(help), &location);
+        let error = Error::new(ErrorKind::Type, message).help(help);
+        raise(found_by(error, "matrices", &[a], &[&name]), &Location::caller());
     }
-    a.as_float(&location)
 }
 
 /// The same for square matrices; with their size.
 #[track_caller]
-fn square(name: &str, a: &Array) -> (Array, usize) {
+pub(crate) fn square(name: &str, a: &Array) -> (Array, usize) {
     let a = matrices(name, a);
     let (m, n) = (a.shape().size(a.rank() - 2), a.shape().size(a.rank() - 1));
     if m != n {
         let message = format!("`{name}` takes square matrices, found {}: {m}×{n}", a.ty());
         let help = "`pinv` and `lstsq` take matrices of any shape";
-        raise(Error::new(ErrorKind::Type, message).help(help), &Location::caller());
+        let error = Error::new(ErrorKind::Type, message).help(help);
+        raise(found_by(error, "square", &[&a], &[&name]), &Location::caller());
     }
     (a, n)
 }

@@ -6,6 +6,7 @@ use tracewell_trace::{Error, ErrorKind, raise};
 use super::factors::singular_values;
 use super::matrices;
 use crate::Array;
+use crate::array::found_by;
 
 /// Which size of a matrix [`matrix_norm`] measures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +66,8 @@ pub fn vector_norm(x: &Array, p: f64, axis: isize) -> Array {
         f64::NEG_INFINITY => sizes.min_axes(&axes),
         p if p.is_nan() => {
             let error = Error::new(ErrorKind::Type, "there is no norm of order NaN");
-            raise(error.help("the order is a number, or an infinity"), &Location::caller())
+            let error = error.help("the order is a number, or an infinity");
+            raise(found_by(error, "vector_norm", &[&x], &[&p, &axis]), &Location::caller())
         }
         p => sizes.pow(p).sum_axes(&axes).pow(1.0 / p),
     }

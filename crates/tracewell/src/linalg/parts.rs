@@ -4,7 +4,7 @@ use tracewell_graph::Location;
 use tracewell_trace::{Error, ErrorKind, raise};
 
 use super::matrices;
-use crate::array::select;
+use crate::array::{found_by, select};
 use crate::{Array, I32, concatenate};
 
 /// The diagonals of matrices; of a vector, the matrix with that diagonal and zeros elsewhere.
@@ -19,7 +19,7 @@ use crate::{Array, I32, concatenate};
 #[track_caller]
 pub fn diag(x: &Array) -> Array {
     if x.rank() != 1 {
-        needs_matrices("diag", x);
+        super::check_matrices("diag", x);
         return diagonal(x);
     }
     let n = x.len();
@@ -43,16 +43,6 @@ pub(crate) fn diagonal(x: &Array) -> Array {
     x.reshape(flat).slice(cuts).reshape(batch)
 }
 
-#[track_caller]
-fn needs_matrices(name: &str, x: &Array) {
-    if x.rank() < 2 {
-        let message = format!("`{name}` takes matrices, found {}", x.ty());
-        let help =
-            "matrices are the last two axes, the axes before them a batch; `.reshape(..)` makes them so";
-        raise(Error::new(ErrorKind::Type, message).help(help), &Location::caller());
-    }
-}
-
 /// The sum of the diagonal.
 ///
 /// ```
@@ -62,7 +52,7 @@ fn needs_matrices(name: &str, x: &Array) {
 /// ```
 #[track_caller]
 pub fn trace(x: &Array) -> Array {
-    needs_matrices("trace", x);
+    super::check_matrices("trace", x);
     diagonal(x).sum_axes(&[-1])
 }
 
@@ -75,7 +65,7 @@ pub fn trace(x: &Array) -> Array {
 /// ```
 #[track_caller]
 pub fn tril(x: &Array, offset: isize) -> Array {
-    needs_matrices("tril", x);
+    super::check_matrices("tril", x);
     let shape = x.shape().clone();
     let right = Array::iota(shape.clone(), -1, I32) - Array::iota(shape, -2, I32);
     select(&right.le(offset as i64), x, Array::zeros([], x.dtype()))
@@ -90,7 +80,7 @@ pub fn tril(x: &Array, offset: isize) -> Array {
 /// ```
 #[track_caller]
 pub fn triu(x: &Array, offset: isize) -> Array {
-    needs_matrices("triu", x);
+    super::check_matrices("triu", x);
     let shape = x.shape().clone();
     let right = Array::iota(shape.clone(), -1, I32) - Array::iota(shape, -2, I32);
     select(&right.ge(offset as i64), x, Array::zeros([], x.dtype()))
@@ -142,7 +132,8 @@ pub fn cross(a: &Array, b: &Array) -> Array {
         if x.shape().iter().next_back() != Some(3) {
             let message = format!("`cross` takes vectors of three elements, found {}", x.ty());
             let help = "the last axis is the vector's, the axes before it a batch";
-            raise(Error::new(ErrorKind::Type, message).help(help), &Location::caller());
+            let error = Error::new(ErrorKind::Type, message).help(help);
+            raise(found_by(error, "cross", &[a, b], &[]), &Location::caller());
         }
     }
     // The elements one place further on, the first after the last.

@@ -9,7 +9,7 @@ use tracewell_graph::prim::DotGeneral;
 use super::formula::{Formula, Label};
 use super::order::order;
 use crate::Array;
-use crate::array::{apply, common_dtype, or_raise};
+use crate::array::{apply, common_dtype, found_by, or_raise};
 use crate::linalg::diagonal;
 
 /// Sums of products by Einstein's convention: each operand's axes are named by letters; axes of one name are walked
@@ -29,7 +29,9 @@ use crate::linalg::diagonal;
 pub fn einsum(formula: &str, operands: &[&Array]) -> Array {
     let location = Location::caller();
     let shapes: Vec<&Shape> = operands.iter().map(|array| array.shape()).collect();
-    let Formula { operands: names, result, sizes } = or_raise(Formula::read(formula, &shapes), &location);
+    let read = Formula::read(formula, &shapes);
+    let read = read.map_err(|error| found_by(error, "einsum", operands, &[&formula]));
+    let Formula { operands: names, result, sizes } = or_raise(read, &location);
     let types: Vec<_> = operands.iter().map(|array| array.ty()).collect();
     let (dtype, _) = common_dtype(&types);
     let mut terms: Vec<Term> = Vec::new();

@@ -12,7 +12,7 @@ use tracewell_graph::prim::DotGeneral;
 use tracewell_trace::{Error, ErrorKind, raise};
 
 use crate::Array;
-use crate::array::{apply, axis_of, or_raise, unify_dtypes};
+use crate::array::{apply, axis_of, found_by, or_raise, unify_dtypes};
 
 /// The batch axes of two arrays of matrices, broadcast.
 #[track_caller]
@@ -29,7 +29,8 @@ pub(crate) fn batch_shape(name: &str, a: &Array, b: &Array) -> Vec<usize> {
             (m, n) => {
                 let message = format!("`{name}` of {} and {}: batch axis {i} is {m} and {n}", a.ty(), b.ty());
                 let help = "the axes before the last two are broadcast: sizes must be equal, or 1";
-                raise(Error::new(ErrorKind::Type, message).help(help), &location)
+                let error = Error::new(ErrorKind::Type, message).help(help);
+                raise(found_by(error, "batch", &[a, b], &[&name]), &location)
             }
         })
         .collect()
@@ -50,7 +51,8 @@ pub fn matmul(a: &Array, b: &Array) -> Array {
     let location = Location::caller();
     if a.rank() == 0 || b.rank() == 0 {
         let message = format!("`matmul` takes arrays of rank 1 or more, found {} and {}", a.ty(), b.ty());
-        raise(Error::new(ErrorKind::Type, message).help("multiply by a scalar with `*`"), &location);
+        let error = Error::new(ErrorKind::Type, message).help("multiply by a scalar with `*`");
+        raise(found_by(error, "matmul", &[a, b], &[]), &location);
     }
     let (left, right) = (a.rank() == 1, b.rank() == 1);
     let rows = if left { a.expand(0) } else { a.clone() };

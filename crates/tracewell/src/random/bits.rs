@@ -6,7 +6,7 @@ use tracewell_graph::prim::{Broadcast, Iota, Reshape, Threefry};
 use tracewell_trace::{Error, ErrorKind};
 
 use super::{Key, drawn};
-use crate::array::{Array, Cut, Operand, apply, or_raise, stack};
+use crate::array::{Array, Cut, Operand, apply, found_by, listed, or_raise, stack};
 
 /// A key from a seed.
 ///
@@ -67,7 +67,8 @@ pub fn fold_in(key: &Key, number: impl Operand) -> Key {
     let number = Array::from_value(number.operand());
     if !number.dtype().is_integer() || number.rank() != 0 {
         let message = format!("an integer is folded into a key, found {}", number.ty());
-        or_raise(Err(Error::new(ErrorKind::Type, message).help("`.convert(U32)` first")), &location)
+        let error = Error::new(ErrorKind::Type, message).help("`.convert(U32)` first");
+        or_raise(Err(found_by(error, "fold_in", &[&number], &[])), &location)
     }
     let low = number.convert(DType::U32);
     let high = match number.dtype() {
@@ -92,7 +93,7 @@ pub fn bits(key: &Key, shape: impl Into<Shape>, dtype: DType) -> Array {
     if !dtype.is_integer() {
         let message = format!("random bits are integers, not {dtype}");
         let error = Error::new(ErrorKind::Type, message).help("`random::uniform` draws floats");
-        or_raise(Err(error), &location)
+        or_raise(Err(found_by(error, "bits", &[], &[&dtype])), &location)
     }
     drawn("bits", key, &[], &location, |key, _| words(key, &shape, dtype, &location))
 }
@@ -119,7 +120,8 @@ fn wide(key: &Array, shape: &Shape, location: &Location) -> Array {
 fn enciphered(key: &Array, shape: &Shape, wide: bool, location: &Location) -> Array {
     let Some(count) = shape.checked_len() else {
         let message = format!("cannot draw an array of shape {shape}: it has too many elements");
-        or_raise(Err(Error::new(ErrorKind::Index, message).help(Shape::LIMIT)), location)
+        let error = Error::new(ErrorKind::Index, message).help(Shape::LIMIT);
+        or_raise(Err(found_by(error, "draw", &[], &[&listed(shape.iter())])), location)
     };
     let flat = Shape::from([count]);
     let number = |dtype| apply(Iota { dtype, shape: flat.clone(), axis: 0 }, &[], location);

@@ -8,7 +8,7 @@ use tracewell_trace::{Error, ErrorKind};
 
 use super::bits::{shifted_right, words};
 use super::{Key, drawn};
-use crate::array::{Array, or_raise};
+use crate::array::{Array, found_by, or_raise};
 
 /// Bits of the mantissa.
 fn digits(dtype: DType) -> u32 {
@@ -21,11 +21,11 @@ fn tiny(dtype: DType) -> f64 {
 }
 
 /// An error unless it is a float type.
-fn check_float(what: &str, dtype: DType, location: &Location) {
+pub(crate) fn check_float(what: &str, dtype: DType, location: &Location) {
     if !dtype.is_float() {
         let message = format!("`random::{what}` draws floats, not {dtype}");
         let error = Error::new(ErrorKind::Type, message).help("`random::randint` draws integers");
-        or_raise(Err(error), location)
+        or_raise(Err(found_by(error, "floats", &[], &[&what, &dtype])), location)
     }
 }
 
@@ -218,7 +218,8 @@ pub fn categorical(key: &Key, logits: &Array, axis: isize) -> Array {
     let from_front = or_raise(crate::array::axis_of(logits, axis), &location);
     if logits.shape().size(from_front) == 0 {
         let message = format!("there is nothing to choose from along axis {axis} of {}", logits.ty());
-        or_raise(Err(Error::new(ErrorKind::Index, message).help("the axis must not be empty")), &location)
+        let error = Error::new(ErrorKind::Index, message).help("the axis must not be empty");
+        or_raise(Err(found_by(error, "categorical", &[logits], &[&axis])), &location)
     }
     drawn("categorical", key, &[logits], &location, |key, others| {
         let logits = &others[0];

@@ -7,7 +7,7 @@ use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::bits::{halves, shifted_right, words};
 use super::{Key, drawn};
-use crate::array::{Array, Cut, axis_of, bind_here, or_raise, select};
+use crate::array::{Array, Cut, axis_of, bind_here, found_by, or_raise, select};
 
 /// Integers from `low` to `high`, `high` not included, all equally likely but for less than one part in 2³².
 ///
@@ -20,6 +20,7 @@ use crate::array::{Array, Cut, axis_of, bind_here, or_raise, select};
 #[track_caller]
 pub fn randint(key: &Key, shape: impl Into<Shape>, low: i64, high: i64, dtype: DType) -> Array {
     let (shape, location) = (shape.into(), Location::caller());
+    let failed = |error| found_by(error, "randint", &[], &[&low, &high, &dtype]);
     let (least, most) = match dtype {
         DType::U8 => (0, i64::from(u8::MAX)),
         DType::U32 => (0, i64::from(u32::MAX)),
@@ -28,13 +29,13 @@ pub fn randint(key: &Key, shape: impl Into<Shape>, low: i64, high: i64, dtype: D
         _ => {
             let message = format!("`random::randint` draws integers, not {dtype}");
             let error = Error::new(ErrorKind::Type, message).help("`random::uniform` draws floats");
-            or_raise(Err(error), &location)
+            or_raise(Err(failed(error)), &location)
         }
     };
     // One more than the largest is allowed: it is not included.
     if low >= high || low < least || high.checked_sub(1).is_none_or(|last| last > most) {
         let message = format!("there is no {dtype} from {low} to {high}, {high} not included");
-        or_raise(Err(Error::new(ErrorKind::Index, message).help("`low` is below `high`")), &location)
+        or_raise(Err(failed(Error::new(ErrorKind::Index, message).help("`low` is below `high`"))), &location)
     }
     let span = (high as i128 - low as i128) as u64;
     drawn("randint", key, &[], &location, |key, _| {
@@ -165,7 +166,8 @@ pub fn choice_weighted(key: &Key, p: &Array, shape: impl Into<Shape>) -> Array {
     if !p.dtype().is_float() || p.rank() != 1 || p.is_empty() {
         let message = format!("probabilities are floats along one axis, found {}", p.ty());
         let help = "give a probability for each element; `random::choice` needs none";
-        or_raise(Err(Error::new(ErrorKind::Type, message).help(help)), &location)
+        let error = Error::new(ErrorKind::Type, message).help(help);
+        or_raise(Err(found_by(error, "choice_weighted", &[p], &[])), &location)
     }
     let sums = p.cumsum(0);
     let all = sums.slice([Cut::from(-1isize)]);

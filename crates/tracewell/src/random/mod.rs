@@ -21,6 +21,7 @@ mod floats;
 mod integers;
 
 pub use bits::{bits, fold_in, key, split, split_n};
+pub(crate) use floats::check_float;
 pub use floats::{
     bernoulli, categorical, exponential, gumbel, laplace, normal, truncated_normal, uniform, uniform_in,
 };
@@ -30,7 +31,7 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::Call;
 use tracewell_trace::{Api, Argument, Error, ErrorKind, is_idle, is_observed, stage};
 
-use crate::array::{Array, apply, or_raise};
+use crate::array::{Array, apply, found_by, or_raise};
 use crate::key::Key as Structure;
 use crate::tree::{Path, Tree};
 
@@ -57,7 +58,7 @@ impl Key {
             let message = format!("a key is made of u32[2], found {ty}");
             let error =
                 Error::new(ErrorKind::Type, message).help("`random::key(seed)` makes one of a number");
-            or_raise(Err(error), &Location::caller())
+            or_raise(Err(found_by(error, "key", &[words], &[])), &Location::caller())
         }
         Key { words: words.clone() }
     }
@@ -97,7 +98,7 @@ fn drawn(
     if rank != 1 {
         let message = format!("one key is used here, found {} of them", key.words.ty());
         let error = Error::new(ErrorKind::Type, message).help("`vmap` over the keys");
-        or_raise(Err(error), location)
+        or_raise(Err(found_by(error, "one_key", &[&key.words], &[])), location)
     }
     let others: Vec<Array> = others.iter().map(|&x| x.clone()).collect();
     if !is_idle() || is_observed() {

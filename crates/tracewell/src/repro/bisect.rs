@@ -1,10 +1,16 @@
-//! Which pass broke it: a graph compiled with more and more of the passes, until its results differ.
+//! Which step of the compiler broke it: a graph is compiled with more and more of the steps, until its results differ.
+//!
+//! First the passes, whose results are evaluated; then vectors, fusion and lowering, whose results are run. Within a
+//! pass and within fusion the first rewrite, or the first array, is found after which it differs.
 
 use std::cell::RefCell;
 use std::fmt;
 
 use tracewell_array::Tensor;
-use tracewell_graph::{Graph, GraphBuilder, eval};
+use tracewell_codegen::Loops;
+use tracewell_graph::text::{Line, write_line};
+use tracewell_graph::{Atom, Graph, GraphBuilder, eval};
+use tracewell_kernel::steps::{Taken, up_to};
 use tracewell_optimize::PIPELINE;
 use tracewell_repro::CallTree;
 
@@ -26,21 +32,22 @@ pub(crate) fn differed(graph: &Graph, inputs: &[Tensor]) {
 /// The step of the compiler after which compiled and evaluated results differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blame {
-    /// Its name: a pass, `fusion`, or `lowering` for what comes after.
+    /// Its name: a pass, `fusion`, `vectors`, `vector tail`, or `lowering` for the rest.
     pub step: String,
+    /// What in it: the equation that a pass rewrites wrongly or that is lowered wrongly, the array that is computed
+    /// inside the kernel of another. Nothing if it is no single one.
+    pub part: Option<String>,
     /// The graph before it.
     pub before: Graph,
     /// The graph after it; the same where it is not a pass.
     pub after: Graph,
-    /// The first equation that is another, of a pass.
-    pub equation: Option<usize>,
 }
 
 impl fmt::Display for Blame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "`{}` breaks it", self.step)?;
-        if let Some(equation) = self.equation {
-            writeln!(f, "the first equation that differs is number {equation}")?;
+        match &self.part {
+            Some(part) => writeln!(f, "`{}` breaks it, at {part}", self.step)?,
+            None => writeln!(f, "`{}` breaks it", self.step)?,
         }
         write!(f, "before:\n{}", self.before)?;
         if self.before != self.after {
@@ -55,64 +62,140 @@ pub(super) fn bisect(tree: &CallTree) -> Option<Blame> {
     DIFFERED.set(None);
     crate::checks::check_compiled(|| replay::replay(tree));
     let (graph, inputs) = DIFFERED.take()?;
-    blame(&graph, &inputs)
+    Case { expected: eval(&graph, &inputs).ok()?, graph: &graph, inputs: &inputs }.blame()
 }
 
-/// The first step after which results differ.
-pub(super) fn blame(graph: &Graph, inputs: &[Tensor]) -> Option<Blame> {
-    let expected = eval(graph, inputs).ok()?;
-    let breaks = |passes: usize, fusion: bool| {
-        let settings = Settings { passes, fusion, ..Settings::default() };
-        let Ok(executable) = compile(graph, &settings) else { return true };
-        let mut given: Vec<_> = inputs.iter().map(tracewell_runtime::Input::Lent).collect();
-        match run(&executable, &mut given) {
-            Ok(found) => {
-                found.iter().zip(&expected).any(|(found, expected)| difference(found, expected).is_some())
+/// A graph, what it is run on, and what it should give.
+struct Case<'g> {
+    graph: &'g Graph,
+    inputs: &'g [Tensor],
+    expected: Vec<Tensor>,
+}
+
+impl Case<'_> {
+    fn differs(&self, found: &[Tensor]) -> bool {
+        found.iter().zip(&self.expected).any(|(found, expected)| difference(found, expected).is_some())
+    }
+
+    /// Whether a graph that should mean the same does not.
+    fn means_another(&self, graph: &Graph) -> bool {
+        eval(graph, self.inputs).map_or(true, |found| self.differs(&found))
+    }
+
+    /// Whether it goes wrong when it is compiled so. What cannot be compiled does too.
+    fn breaks(&self, settings: &Settings) -> bool {
+        let Ok(executable) = compile(self.graph, settings) else { return true };
+        let mut given: Vec<_> = self.inputs.iter().map(tracewell_runtime::Input::Lent).collect();
+        run(&executable, &mut given).map_or(true, |found| self.differs(&found))
+    }
+
+    fn blame(&self) -> Option<Blame> {
+        let after = |passes: usize| {
+            let settings = Settings { passes, ..Settings::default() };
+            optimized(self.graph, &settings).unwrap_or_else(|_| self.graph.clone())
+        };
+        // A pass that changes what the graph means is found without a compiler.
+        if let Some(pass) = (0..PIPELINE.len()).find(|&pass| self.means_another(&after(pass + 1))) {
+            return Some(self.blame_pass(pass, &after(pass)));
+        }
+        let all = Settings::default();
+        if !self.breaks(&all) {
+            return None;
+        }
+        let graph = after(PIPELINE.len());
+        let blame = |step: &str, part: Option<String>| {
+            Some(Blame { step: step.to_string(), part, before: graph.clone(), after: graph.clone() })
+        };
+        if !self.breaks(&Settings { loops: Loops::Plain, ..all.clone() }) {
+            // Divided as for vectors, but without any: what is left is how loops are divided, and the rest of them.
+            let divided = self.breaks(&Settings { loops: Loops::Divided, ..all });
+            return blame(if divided { "vector tail" } else { "vectors" }, None);
+        }
+        if !self.breaks(&Settings { fusion: false, ..all.clone() }) {
+            // Of the graph after the passes, so that only fusions are counted.
+            let rest = Case { graph: &graph, inputs: self.inputs, expected: self.expected.clone() };
+            let settings = Settings { passes: 0, ..all };
+            let (_, part) = first_bad(|most| up_to(most, || rest.breaks(&settings)));
+            return blame("fusion", part);
+        }
+        blame("lowering", self.lowered_wrongly(&graph))
+    }
+
+    /// The first rewrite of a pass that goes wrong, with the graph before and after it.
+    fn blame_pass(&self, pass: usize, before: &Graph) -> Blame {
+        let pass = &PIPELINE[pass];
+        let made = |most: usize| up_to(most, || (pass.run)(before));
+        let (rewrite, part) = first_bad(|most| {
+            let (graph, taken) = made(most);
+            (self.means_another(&graph), taken)
+        });
+        let (before, after) = match rewrite {
+            0 => (before.clone(), (pass.run)(before)),
+            n => (made(n - 1).0, made(n).0),
+        };
+        Blame { step: pass.name.to_string(), part, before, after }
+    }
+
+    /// The first equation that goes wrong when it is compiled alone.
+    fn lowered_wrongly(&self, graph: &Graph) -> Option<String> {
+        let mut values: Vec<Option<Tensor>> = vec![None; graph.types.len()];
+        for (var, tensor) in graph.inputs.iter().zip(self.inputs) {
+            values[var.0 as usize] = Some(tensor.clone());
+        }
+        for (number, equation) in graph.equations.iter().enumerate() {
+            let operand = |atom: &Atom| match atom {
+                Atom::Var(var) => values[var.0 as usize].clone(),
+                Atom::Splat(splat) => Some(Tensor::full(splat.literal, splat.shape.clone())),
+            };
+            let operands: Vec<Tensor> = equation.inputs.iter().map(operand).collect::<Option<_>>()?;
+            let alone = of_one_primitive(&equation.prim, &operands)?;
+            let expected = eval(&alone, &operands).ok()?;
+            let case = Case { graph: &alone, inputs: &operands, expected };
+            if case.breaks(&Settings::default()) {
+                return Some(line(graph, number));
             }
-            Err(_) => true,
+            for (var, tensor) in equation.outputs.iter().zip(case.expected) {
+                values[var.0 as usize] = Some(tensor);
+            }
         }
-    };
-    let all = PIPELINE.len();
-    let graph_after = |passes: usize| {
-        let settings = Settings { passes, ..Settings::default() };
-        optimized(graph, &settings).unwrap_or_else(|_| graph.clone())
-    };
-    let optimised_differs = |passes: usize| match eval(&graph_after(passes), inputs) {
-        Ok(found) => {
-            found.iter().zip(&expected).any(|(found, expected)| difference(found, expected).is_some())
+        None
+    }
+}
+
+/// The number of a step without which it goes well and with which it does not, and the step; 0 if it goes wrong without
+/// any. `run` takes so many steps, and says whether it went wrong.
+fn first_bad(run: impl Fn(usize) -> (bool, Taken)) -> (usize, Option<String>) {
+    let (bad_at_once, all) = run(0);
+    if bad_at_once {
+        return (0, None);
+    }
+    let (mut good, mut bad) = (0, all.count);
+    while bad - good > 1 {
+        let middle = good + (bad - good) / 2;
+        match run(middle).0 {
+            true => bad = middle,
+            false => good = middle,
         }
-        Err(_) => true,
-    };
-    // A pass that changes what the graph means is found without a compiler.
-    if let Some(pass) = (0..all).find(|&pass| optimised_differs(pass + 1)) {
-        let (before, after) = (graph_after(pass), graph_after(pass + 1));
-        let pairs = before.equations.iter().zip(&after.equations);
-        let equation = pairs.into_iter().position(|(before, after)| before != after);
-        let equation = equation.or(Some(before.equations.len().min(after.equations.len())));
-        return Some(Blame { step: PIPELINE[pass].name.to_string(), before, after, equation });
     }
-    let optimised = graph_after(all);
-    let same = |step: &str| {
-        Some(Blame {
-            step: step.to_string(),
-            before: optimised.clone(),
-            after: optimised.clone(),
-            equation: None,
-        })
-    };
-    match (breaks(all, true), breaks(all, false)) {
-        (false, _) => None,
-        (true, false) => same("fusion"),
-        (true, true) => same("lowering"),
-    }
+    (bad, run(bad).1.last)
+}
+
+fn line(graph: &Graph, number: usize) -> String {
+    format!("`{}`", write_line(graph, Line::Equation(number)).trim())
 }
 
 /// A graph of one primitive, for what differed outside of a jitted function.
 pub(crate) fn differed_primitive(prim: &tracewell_graph::Prim, operands: &[Tensor]) {
+    if let Some(graph) = of_one_primitive(prim, operands) {
+        differed(&graph, operands);
+    }
+}
+
+fn of_one_primitive(prim: &tracewell_graph::Prim, operands: &[Tensor]) -> Option<Graph> {
     let mut builder = GraphBuilder::new();
     let types: Vec<_> = operands.iter().map(tracewell_graph::ArrayType::of).collect();
     let inputs: Vec<_> = types.iter().map(|ty| builder.input(ty.clone()).into()).collect();
-    let Ok(results) = prim.rules().type_rule(&types) else { return };
+    let results = prim.rules().type_rule(&types).ok()?;
     let outputs = builder.push(prim.clone(), &inputs, results);
-    differed(&builder.finish(prim.name(), outputs.into_vec()), operands);
+    Some(builder.finish(prim.name(), outputs.into_vec()))
 }

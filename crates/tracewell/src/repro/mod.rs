@@ -41,6 +41,8 @@ use crate::tree::Tree;
 pub use bisect::Blame;
 pub(crate) use bisect::{differed, differed_primitive};
 pub use replay::Player;
+#[doc(hidden)]
+pub use session::recording_at_most;
 
 /// A recorded call: what it did, how it failed, and all it needs to do so again.
 #[derive(Clone, PartialEq, Debug)]

@@ -215,7 +215,7 @@ impl Play<'_> {
                 // Everything in one list, as the functions take all their arrays in order.
                 let arrays = call.arguments.iter().flat_map(|(_, form)| form.leaves());
                 let all = Grown(Form::List(arrays.map(|operand| Form::Leaf(self.array(operand))).collect()));
-                crate::jit(|x: &Grown| f.call(&[x])).call(&all)
+                crate::jit(|x: &Grown| f.call(&[x])).named(call.function.as_deref()).call(&all)
             }
             Api::Grad if aux => {
                 let both = |x: &Grown| {

@@ -41,6 +41,8 @@ thread_local! {
     static COLLECTED: RefCell<Option<CallTree>> = const { RefCell::new(None) };
     static KEEP_COUNT: Cell<usize> = const { Cell::new(0) };
     static COLLECT_COUNT: Cell<usize> = const { Cell::new(0) };
+    /// So many statements are kept of one tree.
+    static MOST: Cell<usize> = const { Cell::new(tracewell_repro::MOST_STATEMENTS) };
 }
 
 /// On while a tree is replayed: its failures are expected.
@@ -110,7 +112,7 @@ fn nowhere() -> Location {
 }
 
 fn start(before: Vec<Statement>, location: Location) -> Session {
-    let recorder = Arc::new(Recorder::new(location, before));
+    let recorder = Arc::new(Recorder::new(location, before, MOST.get()));
     let outer = CURRENT.with_borrow_mut(|current| current.replace(recorder.clone()));
     let _observing = Observing::start(recorder.clone());
     Session { recorder, outer, _observing }
@@ -204,9 +206,8 @@ impl Witness for Recording {
         }
         let tree = || {
             let main = match CURRENT.with_borrow(Clone::clone) {
-                Some(recorder) if !recorder.is_over() => recorder.tree_so_far(recorder.failing(error)),
-                // Of a tree that is too large only what failed is left, never a part that looks whole.
-                _ => {
+                Some(recorder) => recorder.tree_so_far(recorder.failing(error)),
+                None => {
                     let statements = vec![failing(error, &mut plain_operand)];
                     Body { statements, ..Body::main(nowhere()) }
                 }
@@ -241,7 +242,8 @@ pub(super) fn take_replayed() -> Option<Failure> {
 fn whole(main: Body, failure: Option<Failure>) -> CallTree {
     let version = env!("CARGO_PKG_VERSION").to_string();
     let settings = settings::now(failure.as_ref());
-    let tree = CallTree { version, settings, main, failure, stand_ins: Vec::new() };
+    let stand_ins = with_current(Recorder::note).flatten().into_iter().collect();
+    let tree = CallTree { version, settings, main, failure, stand_ins };
     let mut tree = stand_in::written(tree);
     // A tracer of an earlier call: that call comes first.
     let numbered = tree.numbered();
@@ -340,6 +342,18 @@ pub(super) fn writing_to<R>(folder: &Path, f: impl FnOnce() -> R) -> R {
     }
     FOLDERS.with_borrow_mut(|all| all.push(folder.to_path_buf()));
     let _leave = Leave;
+    f()
+}
+
+/// For tests: runs `f`, in which trees of so many statements are kept at most.
+pub fn recording_at_most<R>(most: usize, f: impl FnOnce() -> R) -> R {
+    struct Leave(usize);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            MOST.set(self.0);
+        }
+    }
+    let _leave = Leave(MOST.replace(most));
     f()
 }
 

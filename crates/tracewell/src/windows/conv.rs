@@ -5,7 +5,7 @@ use tracewell_graph::prim::{self, Convert, Permute};
 use tracewell_trace::{Error, ErrorKind, Value};
 
 use super::geometry::{Layout, Moves, Padding, PerAxis};
-use crate::array::{Array, bind_here, common_dtype, or_raise};
+use crate::array::{Array, bind_here, common_dtype, found_by, or_raise};
 
 /// How a kernel moves over images: strides, padding, dilations, groups of channels and the order of axes.
 ///
@@ -18,12 +18,12 @@ use crate::array::{Array, bind_here, common_dtype, or_raise};
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Conv {
-    strides: PerAxis,
-    padding: Padding,
-    dilation: PerAxis,
-    input_dilation: PerAxis,
-    groups: usize,
-    layout: Layout,
+    pub(super) strides: PerAxis,
+    pub(super) padding: Padding,
+    pub(super) dilation: PerAxis,
+    pub(super) input_dilation: PerAxis,
+    pub(super) groups: usize,
+    pub(super) layout: Layout,
 }
 
 impl Default for Conv {
@@ -108,7 +108,11 @@ pub fn conv(x: &Array, w: &Array, how: &Conv) -> Array {
         let moves = Moves::new(&x.ty(), &sizes.image, sizes.window, dilations, &how.padding)?;
         apply_conv(x, w, how, moves, &location)
     });
-    or_raise(result, &location)
+    or_raise(result.map_err(|error| failed(error, "conv", x, w, how)), &location)
+}
+
+fn failed(error: Error, name: &str, x: &Array, w: &Array, how: &Conv) -> Error {
+    found_by(error, "conv", &[x, w], &[&name, &how.written()])
 }
 
 /// The convolution that makes images larger: elements are put `strides` apart, with zeros between, and the kernel moves
@@ -149,7 +153,7 @@ pub fn conv_transpose(x: &Array, w: &Array, how: &Conv) -> Array {
         let moves = Moves::new(&x.ty(), &sizes.image, sizes.window, dilations, &padding)?;
         apply_conv(x, w, how, moves, &location)
     });
-    or_raise(result, &location)
+    or_raise(result.map_err(|error| failed(error, "conv_transpose", x, w, how)), &location)
 }
 
 /// The sizes along the axes that the window moves along.

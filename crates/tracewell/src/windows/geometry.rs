@@ -173,7 +173,7 @@ impl Window {
 
 /// Every number for every axis, checked.
 #[derive(Clone, Debug)]
-pub(super) struct Moves {
+pub(crate) struct Moves {
     pub(super) window: Vec<usize>,
     pub(super) strides: Vec<usize>,
     pub(super) low: Vec<i64>,

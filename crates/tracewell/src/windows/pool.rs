@@ -7,10 +7,14 @@ use tracewell_trace::{Error, ErrorKind};
 
 use super::geometry::{Layout, Moves, Window};
 use super::reduce::reduced;
-use crate::array::{Array, apply, binary, or_raise};
+use crate::array::{Array, apply, binary, found_by, or_raise};
 
 /// How a window moves that is given for the axes between batch and channels, over all axes.
-fn moves_of(name: &str, x: &Array, window: &Window) -> Result<Moves, Error> {
+pub(crate) fn moves_of(name: &str, x: &Array, window: &Window) -> Result<Moves, Error> {
+    over_places(name, x, window).map_err(|error| found_by(error, "pool", &[x], &[&name, &window.written()]))
+}
+
+fn over_places(name: &str, x: &Array, window: &Window) -> Result<Moves, Error> {
     let ty = x.ty();
     if ty.rank() < 3 {
         let message = format!("`{name}` of {ty}: there is no axis between batch and channels");
@@ -125,10 +129,11 @@ pub fn global_avg_pool(x: &Array, layout: Layout) -> Array {
 }
 
 /// The axes between batch and channels, or after both.
-fn places_of(name: &str, x: &Array, layout: Layout) -> Result<Vec<usize>, Error> {
+pub(crate) fn places_of(name: &str, x: &Array, layout: Layout) -> Result<Vec<usize>, Error> {
     if x.rank() < 2 {
         let message = format!("`{name}` of {}: there is no batch, or there are no channels", x.ty());
-        return Err(Error::new(ErrorKind::Type, message).help("`.expand(0)` adds a batch of one"));
+        let error = Error::new(ErrorKind::Type, message).help("`.expand(0)` adds a batch of one");
+        return Err(found_by(error, "places", &[x], &[&name, &layout.written()]));
     }
     Ok(layout.moving(x.rank()).collect())
 }

@@ -5,7 +5,7 @@ use tracewell_graph::prim;
 use tracewell_trace::Error;
 
 use super::geometry::{Moves, Window};
-use crate::array::{Array, Operand, apply, or_raise};
+use crate::array::{Array, Operand, apply, found_by, or_raise};
 
 /// A reduction of that name, of windows that move as said.
 macro_rules! reduced {
@@ -17,6 +17,12 @@ macro_rules! reduced {
 }
 pub(super) use reduced;
 
+/// How a window moves that has all axes of the array.
+pub(crate) fn moves_over_all(x: &Array, window: &Window) -> Result<Moves, Error> {
+    let moves = window.moves(&x.ty(), &x.shape().sizes(), false);
+    moves.map_err(|error| found_by(error, "window", &[x], &[&window.written()]))
+}
+
 macro_rules! reductions {
     ($($(#[$doc:meta])* $name:ident $Prim:ident),* $(,)?) => {
         impl Array {$(
@@ -24,7 +30,7 @@ macro_rules! reductions {
             #[track_caller]
             pub fn $name(&self, window: &Window) -> Array {
                 let location = Location::caller();
-                let moves = or_raise(window.moves(&self.ty(), &self.shape().sizes(), false), &location);
+                let moves = or_raise(moves_over_all(self, window), &location);
                 reduced!($Prim, self, moves, &location)
             }
         )*}
@@ -94,7 +100,7 @@ pub fn reduce_window(
     combine: impl Fn(&Array, &Array) -> Array,
 ) -> Array {
     let location = Location::caller();
-    let moves = or_raise(window.moves(&x.ty(), &x.shape().sizes(), false), &location);
+    let moves = or_raise(moves_over_all(x, window), &location);
     let pads: Vec<(isize, isize, usize)> = (0..x.rank())
         .map(|i| (moves.low[i] as isize, moves.high[i] as isize, moves.dilation[i] - 1))
         .collect();

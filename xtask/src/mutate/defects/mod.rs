@@ -15,6 +15,7 @@ mod complex;
 mod core;
 mod indexing;
 mod linalg;
+mod repro;
 mod sorting;
 mod windows;
 
@@ -28,6 +29,7 @@ const FAMILIES: &[&[Defect]] = &[
     sorting::DEFECTS,
     windows::DEFECTS,
     linalg::DEFECTS,
+    repro::DEFECTS,
 ];
 
 /// All of them, in the order of their numbers.

@@ -9,9 +9,10 @@ mod prim;
 use std::str::FromStr;
 
 use tracewell_array::{DType, Literal, Shape, Tensor};
+use tracewell_kernel::text::unquote;
 
 use super::error::ReadError;
-use super::lex::{Lexer, Token, unquote};
+use super::lex::{Lexer, Token};
 use crate::graph::{Atom, Graph};
 use crate::params::ParamValue;
 use crate::prim::Prim;

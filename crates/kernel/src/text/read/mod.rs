@@ -11,7 +11,8 @@ use std::str::FromStr;
 
 use tracewell_array::{DType, Literal, Shape};
 
-use super::lex::{Lexer, ReadError, Token, unquote};
+use super::lex::{Lexer, ReadError, Token};
+use super::quoted::unquote;
 use crate::ir::{BufferId, Kernel, Size, SizeId, Value};
 use crate::library::Custom;
 use crate::program::Program;
