@@ -42,14 +42,20 @@ impl Lower<'_, '_> {
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
         // Inside a vector loop, each iteration is one for every lane already.
+        let wide = self.wide_each(var, [start, end], extent, body, &hoisted)?;
+        let mut from = wide.unwrap_or(start);
+        if from == end {
+            // Nothing is left.
+            self.emit.enter(exit, &[]);
+            return Ok(());
+        }
         let plan =
             if self.lanes_around { None } else { plan(self.kernel, self.emit.features, var, body, &hoisted) };
-        let mut from = start;
         if let Some(plan) = plan {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
             self.lanes_around = true;
             let unroll = if is_straight(body) { unroll(plan.cost, extent) } else { 1 };
-            if unroll > 1 {
+            if unroll > 1 && wide.is_none() {
                 from = self.vector_each(var, [from, end], unroll, body, &hoisted)?;
             }
             from = self.vector_each(var, [from, end], 1, body, &hoisted)?;

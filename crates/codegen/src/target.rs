@@ -7,6 +7,7 @@ use cranelift_codegen::isa::{self, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable as _, Flags};
 
 use crate::error::CodegenError;
+use crate::wide::{Level, Width};
 
 /// A machine to generate code for. Cheap to clone; the default is the machine we run on.
 #[derive(Clone)]
@@ -23,6 +24,8 @@ pub(crate) struct Features {
     pub(crate) fma: bool,
     /// One instruction for rounding to integral values. Without it each lane is a call.
     pub(crate) round: bool,
+    /// Vectors that are wider than Cranelift's.
+    pub(crate) wide: Option<Level>,
 }
 
 impl Target {
@@ -31,7 +34,8 @@ impl Target {
         static HOST: LazyLock<Target> = LazyLock::new(|| {
             // A host that Cranelift does not know cannot run anything: there is nobody to report it to.
             let isa = cranelift_native::builder().expect("a machine that Cranelift generates code for");
-            Target::finish(isa, cfg!(debug_assertions)).expect("the settings of this file")
+            let target = Target::finish(isa, cfg!(debug_assertions)).expect("the settings of this file");
+            target.of_width(Width::wanted())
         });
         &HOST
     }
@@ -45,6 +49,25 @@ impl Target {
             isa.enable(feature).map_err(|error| unknown(&format!("{feature}: {error}")))?;
         }
         Target::finish(isa, true)
+    }
+
+    /// The same machine with vectors of another width, if the machine we run on has them.
+    pub fn with_width(&self, width: Width) -> Result<Target, CodegenError> {
+        if width > Width::of_machine() {
+            return Err(CodegenError::Target(format!("this machine has no vectors of {width} bits")));
+        }
+        Ok(self.of_width(width))
+    }
+
+    fn of_width(&self, width: Width) -> Target {
+        let mut target = self.clone();
+        target.features.wide = width.level();
+        target
+    }
+
+    /// How wide its vectors are.
+    pub fn width(&self) -> Width {
+        Width::ALL.into_iter().find(|width| width.level() == self.features.wide).unwrap_or(Width::W128)
     }
 
     /// The same machine; code compiled for it carries the text of its intermediate and machine code.
@@ -84,7 +107,7 @@ impl Features {
         let has = |name| {
             !x86 || isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true))
         };
-        Features { fma: has("has_fma"), round: has("has_sse41") }
+        Features { fma: has("has_fma"), round: has("has_sse41"), wide: None }
     }
 }
 
