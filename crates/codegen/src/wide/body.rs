@@ -6,9 +6,9 @@ use tracewell_array::{DType, Literal};
 use tracewell_kernel::{BufferId, Index, Kernel, Op, Region, Size, Stmt, Value};
 
 use super::Level;
-use super::inst::{Memory, Reg, Src, Steady};
+use super::inst::{Memory, Src, Steady};
 use super::leaf::MOST_STREAMS;
-use super::select::{Parts, Select};
+use super::select::{Accumulator, Parts, Select};
 use crate::lanes::is_wide;
 
 /// Something that the caller hands over.
@@ -222,7 +222,7 @@ impl<'k> Body<'k> {
         select: &mut Select<'_>,
         plus: i64,
         literal: &dyn Fn(Value) -> Option<u64>,
-        accumulators: &[(Op, DType, SmallVec<[Reg; 2]>)],
+        accumulators: &[Accumulator],
     ) -> Option<()> {
         let mut values: FxHashMap<Value, Parts> = FxHashMap::default();
         let (region, hoisted) = (self.region, self.hoisted);
@@ -256,9 +256,9 @@ impl<'k> Body<'k> {
                 _ => {}
             }
         }
-        for ((op, dtype, registers), &value) in accumulators.iter().zip(&region.yields) {
+        for (accumulator, &value) in accumulators.iter().zip(&region.yields) {
             let parts = self.value(select, &mut values, value, plus, literal);
-            select.accumulate(*op, *dtype, registers, &parts)?;
+            select.accumulate(accumulator, &parts)?;
         }
         Some(())
     }

@@ -134,6 +134,17 @@ pub(crate) struct Inst {
     pub(crate) memory: Option<Memory>,
 }
 
+impl Inst {
+    /// Everything that it reads.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Src> + '_ {
+        let mask = match self.lanes {
+            Lanes::All | Lanes::Iterations(_) => None,
+            Lanes::Masked(reg) | Lanes::Kept(reg) => Some(Src::Reg(reg)),
+        };
+        self.srcs.iter().copied().chain(mask)
+    }
+}
+
 /// The body of a loop, all its copies one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -147,6 +158,24 @@ impl Line {
     pub(crate) fn reg(&mut self, class: Class) -> Reg {
         self.classes.push(class);
         Reg(self.classes.len() as u32 - 1)
+    }
+
+    /// Removes instructions that nothing depends on.
+    pub(crate) fn prune(&mut self) {
+        let mut read = vec![false; self.classes.len()];
+        let mut keep = vec![true; self.insts.len()];
+        for (inst, keep) in self.insts.iter().zip(&mut keep).rev() {
+            *keep = inst.out.is_none_or(|out| read[out.0 as usize] || (out.0 as usize) < self.accumulators);
+            if *keep {
+                inst.reads().for_each(|src| {
+                    if let Src::Reg(reg) = src {
+                        read[reg.0 as usize] = true;
+                    }
+                });
+            }
+        }
+        let mut keep = keep.into_iter();
+        self.insts.retain(|_| keep.next() == Some(true));
     }
 
     pub(crate) fn class(&self, reg: Reg) -> Class {

@@ -9,7 +9,7 @@ use super::encode::{
 };
 use super::inst::{Lanes, Line, Steadies, Steady, SteadyId};
 use super::opcode::{
-    BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, STORE,
+    BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, OR, STORE,
 };
 use super::registers::{Allocation, BLOCK, Surroundings};
 
@@ -38,6 +38,10 @@ pub(crate) struct Leaf {
     pub(crate) steadies: Steadies,
     /// What each accumulator starts from.
     pub(crate) accumulators: Vec<SteadyId>,
+    /// How many of them are results: the first ones.
+    pub(crate) results: usize,
+    /// Results that have the bits of another accumulator too.
+    pub(crate) united: Vec<(u8, u8)>,
     /// In the order in which they run.
     pub(crate) loops: Vec<Loop>,
 }
@@ -89,8 +93,11 @@ impl Leaf {
             }
         }
         if !self.accumulators.is_empty() {
-            asm.load(RSI, Place::Memory(BLOCK, None, self.results()));
-            for register in 0..self.accumulators.len() {
+            asm.load(RSI, Place::Memory(BLOCK, None, self.results_at()));
+            for &(a, b) in &self.united {
+                asm.vector(OR.of(false), &Operands::new(a, a, Place::Register(b)));
+            }
+            for register in 0..self.results {
                 let place = Place::Memory(RSI, None, (register * self.level.bytes()) as i32);
                 asm.vector(STORE.of(false), &Operands::new(register as u8, 0, place));
             }
@@ -108,7 +115,7 @@ impl Leaf {
     }
 
     /// Where in the block the address is to which accumulators go.
-    pub(crate) fn results(&self) -> i32 {
+    pub(crate) fn results_at(&self) -> i32 {
         8 * self.streams as i32
     }
 

@@ -9,9 +9,9 @@ use tracewell_array::DType;
 use tracewell_kernel::{Combine, Op, Region, Size, Value};
 
 use super::body::{Body, Number};
-use super::inst::{Class, Reg, Steadies, Steady, SteadyId};
+use super::inst::{Class, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, Loop};
-use super::select::{Select, parts_of};
+use super::select::{Accumulator, Select, parts_of};
 use super::Level;
 use crate::abi::{POINTER, WIDE_FUNCTIONS};
 use crate::emit::memory;
@@ -87,12 +87,11 @@ impl Lower<'_, '_> {
         let mut steadies = Steadies::default();
         let literal = |value: Value| self.literal_of(value);
         let mut one = |body: &mut Body<'_>, copies: usize, masked: bool| -> Option<Loop> {
-            let mut select =
-                Select { level, line: Default::default(), steadies: &mut steadies, masked, group: 0 };
+            let mut select = Select::new(level, &mut steadies, masked);
             for copy in 0..copies {
                 body.copy(&mut select, (copy * level.lanes()) as i64, &literal, &[])?;
             }
-            Some(Loop { line: select.line, step: (copies * level.lanes()) as i32, masked })
+            Some(Loop { line: select.finish(), step: (copies * level.lanes()) as i32, masked })
         };
         let last = one(body, 1, level == Level::Avx512)?;
         let length = last.line.insts.len();
@@ -103,7 +102,15 @@ impl Lower<'_, '_> {
             loops.push(one(body, copies, false)?);
         }
         loops.push(last);
-        let leaf = Leaf { level, streams: body.streams.len(), steadies, accumulators: Vec::new(), loops };
+        let leaf = Leaf {
+            level,
+            streams: body.streams.len(),
+            steadies,
+            accumulators: Vec::new(),
+            results: 0,
+            united: Vec::new(),
+            loops,
+        };
         (length <= LIMIT).then_some(leaf)
     }
 
@@ -115,46 +122,56 @@ impl Lower<'_, '_> {
         lanes: usize,
     ) -> Option<Leaf> {
         let groups = lanes / level.lanes();
-        let per_group: usize = accumulators.iter().map(|&(_, dtype)| parts_of(dtype)).sum();
-        if groups == 0 || groups * per_group > level.registers() / 2 {
+        let has_nans = |op: Op, dtype: DType| dtype.is_float() && matches!(op, Op::Min | Op::Max);
+        let registers = |&(combine, dtype): &(Combine, DType)| {
+            groups * parts_of(dtype) * if has_nans(combine.op(), dtype) { 2 } else { 1 }
+        };
+        if groups == 0 || accumulators.iter().map(registers).sum::<usize>() > level.registers() / 2 {
             return None;
         }
         let masked = level == Level::Avx512;
         let mut steadies = Steadies::default();
-        let mut select = Select { level, line: Default::default(), steadies: &mut steadies, masked, group: 0 };
+        let zero = steadies.id(Steady::Bits32(0));
+        let mut select = Select::new(level, &mut steadies, masked);
         // In the order of memory: all lanes of the first accumulator, then of the next.
-        let mut first = 0;
-        let mut registers: Vec<Vec<(Op, DType, SmallVec<[Reg; 2]>)>> = vec![Vec::new(); groups];
+        let mut sums: Vec<Vec<Accumulator>> = vec![Vec::new(); groups];
         let mut starts: Vec<SteadyId> = Vec::new();
+        let mut register = |select: &mut Select<'_>, start: SteadyId| {
+            starts.push(start);
+            select.line.reg(Class::Vector)
+        };
         for &(combine, dtype) in accumulators {
             let identity = combine.identity(dtype).expect("the kernel verified").bits() as u64;
             let identity = if dtype.is_bool() { identity.wrapping_neg() } else { identity };
-            let identity = if is_wide(dtype) {
-                Steady::Bits64(identity)
-            } else {
-                Steady::Bits32(identity as u32)
+            let identity = match is_wide(dtype) {
+                true => Steady::Bits64(identity),
+                false => Steady::Bits32(identity as u32),
             };
-            for group in &mut registers {
-                let parts = (0..parts_of(dtype)).map(|part| Reg(first + part as u32)).collect();
-                group.push((combine.op(), dtype, parts));
-                for _ in 0..parts_of(dtype) {
-                    starts.push(select.steadies.id(identity));
-                    select.line.reg(Class::Vector);
-                    first += 1;
-                }
+            let identity = select.steadies.id(identity);
+            for group in &mut sums {
+                let registers = (0..parts_of(dtype)).map(|_| register(&mut select, identity)).collect();
+                group.push(Accumulator { op: combine.op(), dtype, registers, nans: SmallVec::new() });
             }
         }
-        select.line.accumulators = first as usize;
-        for (group, registers) in registers.iter().enumerate() {
-            select.group = if masked { group } else { 0 };
-            body.copy(&mut select, (group * level.lanes()) as i64, &|value| self.literal_of(value), registers)?;
+        let results = select.line.classes.len();
+        let mut united = Vec::new();
+        for sum in sums.iter_mut().flatten() {
+            if has_nans(sum.op, sum.dtype) {
+                sum.nans = sum.registers.iter().map(|_| register(&mut select, zero)).collect();
+                united.extend(sum.registers.iter().zip(&sum.nans).map(|(a, b)| (a.0 as u8, b.0 as u8)));
+            }
         }
-        let line = select.line;
+        select.line.accumulators = select.line.classes.len();
+        for (group, sums) in sums.iter().enumerate() {
+            select.group = if masked { group } else { 0 };
+            body.copy(&mut select, (group * level.lanes()) as i64, &|value| self.literal_of(value), sums)?;
+        }
+        let line = select.finish();
         if line.insts.len() > LIMIT {
             return None;
         }
         let loops = vec![Loop { line, step: lanes as i32, masked }];
-        Some(Leaf { level, streams: body.streams.len(), steadies, accumulators: starts, loops })
+        Some(Leaf { level, streams: body.streams.len(), steadies, accumulators: starts, results, united, loops })
     }
 
     /// The bits of a value that is a constant here.
@@ -201,7 +218,7 @@ impl Lower<'_, '_> {
             self.emit.ins().store(memory(), address, block, 8 * k as i32);
         }
         if let Some(results) = results {
-            self.emit.ins().store(memory(), results, block, leaf.results());
+            self.emit.ins().store(memory(), results, block, leaf.results_at());
         }
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params = [POINTER, types::I64, types::I64].map(AbiParam::new).to_vec();

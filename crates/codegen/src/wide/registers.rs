@@ -84,7 +84,7 @@ impl<'a> Allocation<'a> {
         let mut uses = vec![SmallVec::<[u32; 4]>::new(); count];
         let mut steady_uses = vec![0u32; around.steadies.all.len()];
         for (at, inst) in line.insts.iter().enumerate() {
-            for src in reads(inst) {
+            for src in inst.reads() {
                 match src {
                     Src::Reg(reg) => uses[reg.0 as usize].push(at as u32),
                     Src::Steady(id) => steady_uses[id.0 as usize] += 1,
@@ -145,7 +145,7 @@ impl<'a> Allocation<'a> {
             alive += usize::from(inst.out.is_some_and(is_vector));
             most = most.max(alive);
             let mut ended: SmallVec<[Reg; 4]> = SmallVec::new();
-            for src in reads(inst) {
+            for src in inst.reads() {
                 if let Src::Reg(reg) = src
                     && is_vector(reg)
                     && self.uses[reg.0 as usize].last() == Some(&(at as u32))
@@ -184,7 +184,7 @@ impl<'a> Allocation<'a> {
     fn inst(&mut self, inst: &Inst) {
         // Registers of this instruction that must stay what they are.
         let mut locked = Locked::default();
-        for src in reads(inst) {
+        for src in inst.reads() {
             if let Src::Reg(reg) = src {
                 self.bring(reg, &mut locked);
             }
@@ -265,16 +265,16 @@ impl<'a> Allocation<'a> {
         let out = inst.out.expect("a sum has a result");
         if !ends(self, c) && ends(self, a) {
             let target = self.register_of(a, &mut locked);
-            let (op, first, last) = match (self.folds(inst.op, b), self.folds(inst.op, c)) {
-                (true, false) => (FMA_132, c, b),
-                _ => (FMA_213, b, c),
+            let (byte, first, last) = match (self.folds(inst.op, b), self.folds(inst.op, c)) {
+                (true, false) => (inst.op.byte ^ FMA_231.of(wide).byte | FMA_132.of(wide).byte, c, b),
+                _ => (inst.op.byte ^ FMA_231.of(wide).byte | FMA_213.of(wide).byte, b, c),
             };
             let first = self.register_of(first, &mut locked);
             let (place, repeated) = self.last_place(inst.op, last, &mut locked);
             self.pass(inst);
             self.take(out, target);
             let operands = Operands { repeated, ..Operands::new(target, first, place) };
-            self.asm.vector(op.of(wide), &operands);
+            self.asm.vector(Opcode { byte, ..inst.op }, &operands);
             return;
         }
         if self.folds(inst.op, a) && !self.folds(inst.op, b) {
@@ -294,7 +294,7 @@ impl<'a> Allocation<'a> {
         };
         self.take(out, target);
         let operands = Operands { repeated, ..Operands::new(target, first, place) };
-        self.asm.vector(FMA_231.of(wide), &operands);
+        self.asm.vector(inst.op, &operands);
     }
 
     /// An instruction that replaces its first operand.
@@ -441,14 +441,14 @@ impl<'a> Allocation<'a> {
 
     /// Whether the line reads a register here for the last time.
     fn is_last(&self, inst: &Inst, reg: Reg) -> bool {
-        let reads = reads(inst).filter(|&src| src == Src::Reg(reg)).count();
+        let reads = inst.reads().filter(|&src| src == Src::Reg(reg)).count();
         let number = reg.0 as usize;
         number >= self.line.accumulators && self.done[number] as usize + reads == self.uses[number].len()
     }
 
     /// The operands of an instruction have been read; those that nobody reads again give their registers back.
     fn pass(&mut self, inst: &Inst) {
-        for src in reads(inst) {
+        for src in inst.reads() {
             let Src::Reg(reg) = src else { continue };
             let number = reg.0 as usize;
             self.done[number] += 1;
@@ -574,15 +574,6 @@ impl Locked {
             Class::Mask => self.masks,
         }
     }
-}
-
-/// Everything that an instruction reads.
-fn reads(inst: &Inst) -> impl Iterator<Item = Src> + '_ {
-    let mask = match inst.lanes {
-        Lanes::All | Lanes::Iterations(_) => None,
-        Lanes::Masked(reg) | Lanes::Kept(reg) => Some(Src::Reg(reg)),
-    };
-    inst.srcs.iter().copied().chain(mask)
 }
 
 /// Where the caller's block of pointers and numbers is.

@@ -21,6 +21,16 @@ use crate::lanes::is_wide;
 /// The vectors or masks of a value.
 pub(crate) type Parts = SmallVec<[Src; 2]>;
 
+/// An accumulator of a reduction, for one group of lanes.
+#[derive(Clone, Debug)]
+pub(crate) struct Accumulator {
+    pub(crate) op: Op,
+    pub(crate) dtype: DType,
+    pub(crate) registers: SmallVec<[Reg; 2]>,
+    /// For extremes of floats: which lanes met a NaN. The instruction forgets them, and is twice as fast for that.
+    pub(crate) nans: SmallVec<[Reg; 2]>,
+}
+
 /// Instructions under construction.
 pub(crate) struct Select<'a> {
     pub(crate) level: Level,
@@ -30,9 +40,21 @@ pub(crate) struct Select<'a> {
     pub(crate) masked: bool,
     /// Which copy of the body this is, where masks tell copies apart.
     pub(crate) group: usize,
+    /// Negated floats, and what of.
+    pub(crate) negated: Vec<(Src, Src)>,
 }
 
 impl Select<'_> {
+    pub(crate) fn new(level: Level, steadies: &mut Steadies, masked: bool) -> Select<'_> {
+        Select { level, line: Line::default(), steadies, masked, group: 0, negated: Vec::new() }
+    }
+
+    /// The instructions, without those whose results nobody reads.
+    pub(crate) fn finish(mut self) -> Line {
+        self.line.prune();
+        self.line
+    }
+
     pub(crate) fn steady(&mut self, steady: Steady) -> Src {
         Src::Steady(self.steadies.id(steady))
     }
@@ -209,12 +231,20 @@ impl Select<'_> {
     }
 
     /// Combines an accumulator with a value, in the lanes that are iterations.
-    pub(crate) fn accumulate(&mut self, op: Op, dtype: DType, accumulators: &[Reg], value: &Parts) -> Option<()> {
+    pub(crate) fn accumulate(&mut self, sum: &Accumulator, value: &Parts) -> Option<()> {
+        let Accumulator { op, dtype, .. } = *sum;
         // A mask is combined as lanes of ones or zeros.
         let value: Parts = if dtype.is_bool() { self.mask_to_lanes(value)? } else { value.clone() };
-        let single = self.single(op, dtype);
-        for (part, (&accumulator, &value)) in accumulators.iter().zip(&value).enumerate() {
+        let single = match op {
+            Op::Min if dtype.is_float() => Some(MIN_F.of(is_wide(dtype))),
+            Op::Max if dtype.is_float() => Some(MAX_F.of(is_wide(dtype))),
+            _ => self.single(op, dtype),
+        };
+        for (part, (&accumulator, &value)) in sum.registers.iter().zip(&value).enumerate() {
             let lanes = self.iterations(part);
+            if let Some(&nans) = sum.nans.get(part) {
+                self.note_nan(is_wide(dtype), nans, value, lanes);
+            }
             let (form, op, srcs): (Form, Opcode, SmallVec<[Src; 3]>) = match single {
                 Some(op) => (Form::Two, op, smallvec![Src::Reg(accumulator), value]),
                 None => {
@@ -235,6 +265,25 @@ impl Select<'_> {
             });
         }
         Some(())
+    }
+
+    /// Sets the lanes in which a value is NaN to ones, for good.
+    fn note_nan(&mut self, wide: bool, nans: Reg, value: Src, lanes: Lanes) {
+        let mask = self.line.reg(self.mask_class());
+        let mut push = |op: Opcode, form: Form, out: Reg, srcs, constant: Option<u8>, lanes: Lanes| {
+            self.line.insts.push(Inst { op, form, out: Some(out), srcs, constant, lanes, memory: None });
+        };
+        push(COMPARE_F.of(wide), Form::Two, mask, smallvec![value, value], Some(3), lanes);
+        let all = Src::Reg(nans);
+        match self.level {
+            Level::Avx512 => {
+                let srcs = smallvec![all, all, all];
+                push(TERNARY.of(wide), Form::Tied, nans, srcs, Some(0xff), Lanes::Masked(mask));
+            }
+            Level::Avx2 => {
+                push(OR.of(wide), Form::Two, nans, smallvec![all, Src::Reg(mask)], None, Lanes::All);
+            }
+        }
     }
 
     /// The one instruction that an operation of two operands is, if there is one.
@@ -298,7 +347,9 @@ impl Select<'_> {
         Some(match (op, args) {
             (Op::Neg, &[a]) if float => {
                 let sign = self.bits(wide, sign);
-                self.two(XOR.of(wide), a, sign)
+                let negated = self.two(XOR.of(wide), a, sign);
+                self.negated.push((negated, a));
+                negated
             }
             (Op::Neg, &[a]) => {
                 let zero = self.bits(wide, 0);
@@ -346,12 +397,20 @@ impl Select<'_> {
             }
             (Op::Mul, &[a, b]) if !float => self.multiply_wide(a, b),
             (Op::Shl | Op::Shr | Op::ShrLogical, &[a, amount]) => self.shift(op, dtype, a, amount)?,
-            (Op::Fma, &[a, b, c]) => {
-                let srcs = smallvec![a, b, c];
-                self.push(FMA_231.of(wide), Form::Fma, Class::Vector, srcs, None, Lanes::All)
-            }
+            (Op::Fma, &[a, b, c]) => self.fma(wide, a, b, c),
             _ => return None,
         })
+    }
+
+    /// `a * b + c`. There are instructions for negated operands, so that nobody may need the negated one itself.
+    fn fma(&mut self, wide: bool, a: Src, b: Src, c: Src) -> Src {
+        let opposite = |src: Src| self.negated.iter().find(|(negated, _)| *negated == src).map(|(_, a)| *a);
+        let [(a, minus_a), (b, minus_b), (c, minus_c)] =
+            [a, b, c].map(|src| opposite(src).map_or((src, false), |src| (src, true)));
+        let mut op = FMA_231.of(wide);
+        // Among the forms of one sum, bits 1 and 2 say what is negated: the addend, the product.
+        op.byte |= u8::from(minus_c) << 1 | u8::from(minus_a != minus_b) << 2;
+        self.push(op, Form::Fma, Class::Vector, smallvec![a, b, c], None, Lanes::All)
     }
 
     /// `a` where it is the extreme or NaN, else `b`. The instruction takes `b` where either is NaN.
