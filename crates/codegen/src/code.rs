@@ -90,16 +90,26 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     guarded(kernel, || lower(kernel, Target::host()).map(|(function, _)| function.display().to_string()))
 }
 
-/// The machine code as text: instructions if the target asked for text, bytes otherwise.
+/// The machine code as text: instructions if the target asked for text, bytes otherwise. What is not Cranelift's
+/// is always bytes.
 pub fn disassemble(code: &Code) -> String {
-    code.assembly.clone().unwrap_or_else(|| {
-        let mut text = String::new();
-        for (row, bytes) in code.bytes.chunks(16).enumerate() {
-            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let _ = writeln!(text, "{:06x}  {}", row * 16, hex.join(" "));
-        }
-        text
-    })
+    let Some(assembly) = &code.assembly else { return hex(&code.bytes, 0) };
+    let mut text = assembly.clone();
+    for range in &code.wide {
+        let _ = writeln!(text, "wide function, {} bytes:", range.len());
+        text += &hex(&code.bytes[range.clone()], range.start);
+    }
+    text
+}
+
+/// Bytes in rows, each with its place.
+fn hex(bytes: &[u8], start: usize) -> String {
+    let mut text = String::new();
+    for (row, bytes) in bytes.chunks(16).enumerate() {
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let _ = writeln!(text, "{:06x}  {}", start + row * 16, hex.join(" "));
+    }
+    text
 }
 
 /// Runs `work`; its panic becomes an error.

@@ -2,8 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, ExtFuncData, ExternalName, FuncRef, InstBuilder as _, InstructionData, MemFlagsData,
-    Opcode, Signature, StackSlot, StackSlotData, StackSlotKind, Type, UserExternalName, Value, types,
+    AbiParam, Block, BlockArg, ExtFuncData, ExternalName, FuncRef, InstBuilder as _, InstructionData,
+    MemFlagsData, Opcode, Signature, StackSlot, StackSlotData, StackSlotKind, Type, UserExternalName, Value,
+    types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};

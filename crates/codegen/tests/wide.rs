@@ -1,7 +1,9 @@
 //! Wide code, read back by a decoder that is not ours: whole instructions, of the features of its level only.
 #![cfg(target_arch = "x86_64")]
 
-use iced_x86::{Code as Instruction, CpuidFeature, Decoder, DecoderOptions, FlowControl, Formatter as _, NasmFormatter};
+use iced_x86::{
+    Code as Instruction, CpuidFeature, Decoder, DecoderOptions, FlowControl, Formatter as _, NasmFormatter,
+};
 use tracewell_codegen::{Code, Target, Width, compile};
 use tracewell_kernel::{Kernel, generate};
 

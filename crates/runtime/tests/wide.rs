@@ -65,7 +65,10 @@ fn functions() {
                     let expected = if length == 0 { before } else { first(&expected, length) };
                     for (at, (f, e)) in found.literals().zip(expected.literals()).enumerate() {
                         let (name, width) = (math.name, target.width());
-                        assert!(same(f, e), "{name} of {dtype} at {width}, {length} long, [{at}]: {f}, not {e}");
+                        assert!(
+                            same(f, e),
+                            "{name} of {dtype} at {width}, {length} long, [{at}]: {f}, not {e}"
+                        );
                     }
                 }
             }

@@ -231,10 +231,8 @@ impl<'k> Body<'k> {
                 Stmt::Op { out, op, args } if self.needed[out.0 as usize] => {
                     let dtypes: SmallVec<[DType; 3]> =
                         args.iter().map(|&arg| self.kernel.dtype(arg)).collect();
-                    let args: SmallVec<[Parts; 3]> = args
-                        .iter()
-                        .map(|&arg| self.value(select, &mut values, arg, plus, literal))
-                        .collect();
+                    let args: SmallVec<[Parts; 3]> =
+                        args.iter().map(|&arg| self.value(select, &mut values, arg, plus, literal)).collect();
                     let parts = match *op {
                         Op::Clamp(size) => self.clamp(select, dtypes[0], size, &args[0])?,
                         op => select.op(op, &dtypes, &args)?,
@@ -351,11 +349,7 @@ impl<'k> Body<'k> {
         if let Some(parts) = values.get(&value) {
             return parts.clone();
         }
-        let parts = if value == self.var {
-            select.ramp(plus)
-        } else {
-            self.steady(select, value, literal)
-        };
+        let parts = if value == self.var { select.ramp(plus) } else { self.steady(select, value, literal) };
         values.insert(value, parts.clone());
         parts
     }

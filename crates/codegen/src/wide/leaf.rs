@@ -4,9 +4,7 @@
 //! holds pointers, then numbers of eight bytes each. On its way out the upper parts of vectors become zero.
 
 use super::Level;
-use super::encode::{
-    Assembler, General, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When,
-};
+use super::encode::{Assembler, General, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When};
 use super::inst::{Lanes, Line, Steadies, Steady, SteadyId};
 use super::opcode::{
     BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, OR, STORE,
@@ -19,6 +17,9 @@ const OWN: usize = 5;
 
 /// Most pointers that a function takes.
 pub(crate) const MOST_STREAMS: usize = POINTERS.len();
+
+/// Most bytes of stack that a function takes: half of the smallest page.
+const MOST_STACK: i32 = 2048;
 
 /// A loop of a function.
 #[derive(Debug)]
@@ -54,7 +55,8 @@ pub(crate) struct LeafCode {
 }
 
 impl Leaf {
-    pub(crate) fn assemble(&self) -> LeafCode {
+    /// The bytes; `None` if so much goes to the stack that it may reach beyond the page that guards it.
+    pub(crate) fn assemble(&self) -> Option<LeafCode> {
         let mut asm = Assembler::new(self.level);
         let (places, mut pool) = self.places();
         let saved = &POINTERS[OWN.min(self.streams)..self.streams];
@@ -111,7 +113,7 @@ impl Leaf {
         }
         asm.ret();
         let (bytes, instructions) = asm.finish(&pool);
-        LeafCode { bytes, instructions }
+        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions })
     }
 
     /// Where in the block the address is to which accumulators go.

@@ -29,11 +29,8 @@ impl Width {
     pub fn of_machine() -> Width {
         use std::arch::is_x86_feature_detected as has;
         let avx2 = has!("avx2") && has!("fma") && has!("bmi2");
-        let avx512 = has!("avx512f")
-            && has!("avx512cd")
-            && has!("avx512bw")
-            && has!("avx512dq")
-            && has!("avx512vl");
+        let avx512 =
+            has!("avx512f") && has!("avx512cd") && has!("avx512bw") && has!("avx512dq") && has!("avx512vl");
         match (avx2, avx512) {
             (true, true) => Width::W512,
             (true, false) => Width::W256,

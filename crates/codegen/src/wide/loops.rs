@@ -8,11 +8,11 @@ use smallvec::SmallVec;
 use tracewell_array::DType;
 use tracewell_kernel::{Combine, Op, Region, Size, Value};
 
+use super::Level;
 use super::body::{Body, Number};
 use super::inst::{Class, Steadies, Steady, SteadyId};
-use super::leaf::{Leaf, Loop};
+use super::leaf::{Leaf, LeafCode, Loop};
 use super::select::{Accumulator, Select, parts_of};
-use super::Level;
 use crate::abi::{POINTER, WIDE_FUNCTIONS};
 use crate::emit::memory;
 use crate::hoist::is_straight;
@@ -42,11 +42,12 @@ impl Lower<'_, '_> {
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let Some(leaf) = self.map_leaf(level, &mut body, extent) else { return Ok(None) };
+        let Some((leaf, code)) = self.map_leaf(level, &mut body, extent) else { return Ok(None) };
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
         };
+        self.leaves.push(code);
         self.call_wide(&body, &leaf, [start, stop], None)?;
         Ok(Some(stop))
     }
@@ -67,11 +68,13 @@ impl Lower<'_, '_> {
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let Some(leaf) = self.reduce_leaf(level, &mut body, accumulators, lanes) else { return Ok(None) };
+        let leaf = self.reduce_leaf(level, &mut body, accumulators, lanes);
+        let Some((leaf, code)) = leaf else { return Ok(None) };
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, lanes as i64),
         };
+        self.leaves.push(code);
         self.call_wide(&body, &leaf, [start, stop], results)?;
         Ok(Some(stop))
     }
@@ -83,7 +86,7 @@ impl Lower<'_, '_> {
         (long && !self.lanes_around && is_straight(region)).then_some(level)
     }
 
-    fn map_leaf(&self, level: Level, body: &mut Body<'_>, extent: Option<Size>) -> Option<Leaf> {
+    fn map_leaf(&self, level: Level, body: &mut Body<'_>, extent: Option<Size>) -> Option<(Leaf, LeafCode)> {
         let mut steadies = Steadies::default();
         let literal = |value: Value| self.literal_of(value);
         let mut one = |body: &mut Body<'_>, copies: usize, masked: bool| -> Option<Loop> {
@@ -95,6 +98,9 @@ impl Lower<'_, '_> {
         };
         let last = one(body, 1, level == Level::Avx512)?;
         let length = last.line.insts.len();
+        if length > LIMIT {
+            return None;
+        }
         let copies = UNROLL.iter().find(|(most, _)| length <= *most).map_or(1, |(_, copies)| *copies);
         let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
         let mut loops = Vec::new();
@@ -111,7 +117,8 @@ impl Lower<'_, '_> {
             united: Vec::new(),
             loops,
         };
-        (length <= LIMIT).then_some(leaf)
+        let code = leaf.assemble()?;
+        Some((leaf, code))
     }
 
     fn reduce_leaf(
@@ -120,7 +127,7 @@ impl Lower<'_, '_> {
         body: &mut Body<'_>,
         accumulators: &[(Combine, DType)],
         lanes: usize,
-    ) -> Option<Leaf> {
+    ) -> Option<(Leaf, LeafCode)> {
         let groups = lanes / level.lanes();
         let has_nans = |op: Op, dtype: DType| dtype.is_float() && matches!(op, Op::Min | Op::Max);
         let registers = |&(combine, dtype): &(Combine, DType)| {
@@ -171,7 +178,10 @@ impl Lower<'_, '_> {
             return None;
         }
         let loops = vec![Loop { line, step: lanes as i32, masked }];
-        Some(Leaf { level, streams: body.streams.len(), steadies, accumulators: starts, results, united, loops })
+        let streams = body.streams.len();
+        let leaf = Leaf { level, streams, steadies, accumulators: starts, results, united, loops };
+        let code = leaf.assemble()?;
+        Some((leaf, code))
     }
 
     /// The bits of a value that is a constant here.
@@ -182,7 +192,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Fills the block and calls the function.
+    /// Fills the block and calls the function, which is the last one.
     fn call_wide(
         &mut self,
         body: &Body<'_>,
@@ -223,7 +233,7 @@ impl Lower<'_, '_> {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params = [POINTER, types::I64, types::I64].map(AbiParam::new).to_vec();
         let signature = self.emit.builder.import_signature(signature);
-        let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: self.leaves.len() as u32 };
+        let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: self.leaves.len() as u32 - 1 };
         let name = self.emit.builder.func.declare_imported_user_function(name);
         let function = self.emit.builder.import_function(ExtFuncData {
             name: ExternalName::user(name),
@@ -233,7 +243,6 @@ impl Lower<'_, '_> {
             patchable: false,
         });
         self.emit.ins().call(function, &[block, start, stop]);
-        self.leaves.push(leaf.assemble());
         Ok(())
     }
 }

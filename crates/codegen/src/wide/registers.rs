@@ -9,8 +9,8 @@ use super::Level;
 use super::encode::{Assembler, General, Operands, Place, RAX, RDI, RSI, RSP};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
 use super::opcode::{
-    BROADCAST, BROADCAST_WIDE_VEX, FMA_132, FMA_213, FMA_231, Kind, LOAD, MASK_MOVE, MASK_STORE, MASK_XNOR, MOVE, MOVQ,
-    Opcode, SPLAT_LOWEST, STORE, XOR,
+    BROADCAST, BROADCAST_WIDE_VEX, FMA_132, FMA_213, FMA_231, Kind, LOAD, MASK_MOVE, MASK_STORE, MASK_XNOR,
+    MOVE, MOVQ, Opcode, SPLAT_LOWEST, STORE, XOR,
 };
 
 /// Bytes of a place on the stack.
@@ -320,7 +320,8 @@ impl<'a> Allocation<'a> {
             ..Operands::new(target, first, Place::Register(last))
         };
         // A move under a mask has one operand.
-        let operands = if inst.op == MOVE.of(inst.op.w) { Operands { first: 0, ..operands } } else { operands };
+        let operands =
+            if inst.op == MOVE.of(inst.op.w) { Operands { first: 0, ..operands } } else { operands };
         self.asm.vector(inst.op, &operands);
     }
 
