@@ -13,6 +13,7 @@ use crate::lanes::{LANES, Lanes, is_wide, lane_bytes};
 use crate::lower::{Lower, Lowered};
 use crate::plan::plan;
 use crate::vector::Bound;
+use crate::wide::Sums;
 
 /// Most iterations of a constant number that are written out one after the other.
 const UNROLL: i64 = 8;
@@ -116,7 +117,8 @@ impl Lower<'_, '_> {
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
         let sums: Vec<(Combine, DType)> = slots.iter().map(|slot| (slot.combine, slot.dtype)).collect();
         let results = slots.first().map(|slot| self.emit.stack_address(slot.memory, 0));
-        let wide = self.wide_reduce(var, [zero, end], extent, (&sums, lanes), body, &hoisted, results)?;
+        let sums = Sums { accumulators: &sums, lanes, results };
+        let wide = self.wide_reduce(var, [zero, end], extent, &sums, body, &hoisted)?;
         if wide.is_none() {
             self.fill_all(&slots, lanes);
         }

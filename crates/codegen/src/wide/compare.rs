@@ -39,7 +39,7 @@ impl Select<'_> {
                 Comparison::Ge => 0x1d,
                 Comparison::Gt => 0x1e,
             };
-            return self.to_mask(COMPARE_F.of(wide), a, b, Some(code));
+            return self.compared(COMPARE_F.of(wide), a, b, Some(code));
         }
         // A `u8` is held zero-extended, so it compares as a signed number too.
         let unsigned = dtype == DType::U32;
@@ -53,7 +53,7 @@ impl Select<'_> {
                 Comparison::Gt => 6,
             };
             let pair = if unsigned { COMPARE_U } else { COMPARE_S };
-            return self.to_mask(pair.of(wide), a, b, Some(code));
+            return self.compared(pair.of(wide), a, b, Some(code));
         }
         let [a, b] = [a, b].map(|src| {
             if !unsigned {
@@ -84,12 +84,12 @@ impl Select<'_> {
 
     /// 256 bits: lanes of ones where two are equal.
     pub(crate) fn equal(&mut self, wide: bool, a: Src, b: Src) -> Src {
-        self.to_mask(if wide { EQUAL_WIDE } else { EQUAL_NARROW }, a, b, None)
+        self.compared(if wide { EQUAL_WIDE } else { EQUAL_NARROW }, a, b, None)
     }
 
     /// 256 bits: lanes of ones where the first is greater.
     pub(crate) fn greater(&mut self, wide: bool, a: Src, b: Src) -> Src {
-        self.to_mask(if wide { GREATER_WIDE } else { GREATER_NARROW }, a, b, None)
+        self.compared(if wide { GREATER_WIDE } else { GREATER_NARROW }, a, b, None)
     }
 
     /// The opposite of a mask.

@@ -24,7 +24,7 @@ impl Select<'_> {
             _ if from == to => a.clone(),
             (DType::F32 | DType::F64, DType::Bool) => {
                 let zero = self.bits(wide, 0);
-                a.iter().map(|&a| self.to_mask(COMPARE_F.of(wide), a, zero, Some(4))).collect()
+                a.iter().map(|&a| self.compared(COMPARE_F.of(wide), a, zero, Some(4))).collect()
             }
             (_, DType::Bool) => a.iter().map(|&a| self.nonzero(wide, a)).collect(),
             (DType::Bool, _) => self.mask_to(to, a)?,
@@ -33,7 +33,7 @@ impl Select<'_> {
             (DType::F32, DType::I32) => smallvec![self.saturate(from, to, F32_TO_I32, a[0])],
             (DType::F32, DType::U8) => {
                 let wide = self.saturate(from, DType::I32, F32_TO_I32, a[0]);
-                smallvec![self.to_byte(wide)]
+                smallvec![self.byte_of(wide)]
             }
             (DType::F32, DType::U32) if new => {
                 // Too large is all ones already; NaN and what is below zero become zero.
@@ -63,7 +63,7 @@ impl Select<'_> {
                 // Clamped in the wider type, where the ends are exact; NaN becomes zero afterwards.
                 let clamped: Parts = a.iter().map(|&a| self.clamp_to_i32(a)).collect();
                 let joined = self.halve(F64_TO_I32, &clamped)[0];
-                if to == DType::U8 { smallvec![self.to_byte(joined)] } else { smallvec![joined] }
+                if to == DType::U8 { smallvec![self.byte_of(joined)] } else { smallvec![joined] }
             }
             (DType::F64, DType::U32) if new => {
                 let zero = self.bits(true, 0);
@@ -125,9 +125,9 @@ impl Select<'_> {
         let bits = if wide { end.to_bits() } else { u64::from((end as f32).to_bits()) };
         let end = self.bits(wide, bits);
         let largest = self.bits(wide, if to == DType::I64 { i64::MAX as u64 } else { i32::MAX as u64 });
-        let above = self.to_mask(COMPARE_F.of(wide), a, end, Some(0x1d));
+        let above = self.compared(COMPARE_F.of(wide), a, end, Some(0x1d));
         let converted = self.choose(wide, above, largest, converted);
-        let ordered = self.to_mask(COMPARE_F.of(wide), a, a, Some(7));
+        let ordered = self.compared(COMPARE_F.of(wide), a, a, Some(7));
         match self.level {
             Level::Avx512 => {
                 let mask = self.mask_register(ordered);
@@ -139,7 +139,7 @@ impl Select<'_> {
 
     /// An `f64` in the range of `i32`; 0 for NaN.
     fn clamp_to_i32(&mut self, a: Src) -> Src {
-        let ordered = self.to_mask(COMPARE_F.of(true), a, a, Some(7));
+        let ordered = self.compared(COMPARE_F.of(true), a, a, Some(7));
         let mask = self.mask_register(ordered);
         let a = self.kept(true, mask, a);
         let [least, most] = [i32::MIN, i32::MAX].map(|end| self.bits(true, f64::from(end).to_bits()));
@@ -148,7 +148,7 @@ impl Select<'_> {
     }
 
     /// An `i32` in the range of `u8`.
-    fn to_byte(&mut self, a: Src) -> Src {
+    fn byte_of(&mut self, a: Src) -> Src {
         let (zero, most) = (self.bits(false, 0), self.bits(false, 255));
         let a = self.two(MAX_S.of(false), a, zero);
         self.two(MIN_S.of(false), a, most)

@@ -27,6 +27,15 @@ const UNROLL: [(usize, usize); 2] = [(12, 4), (24, 2)];
 /// Most instructions of a function; a body that needs more is left to others.
 const LIMIT: usize = 4000;
 
+/// What a reduction makes.
+pub(crate) struct Sums<'a> {
+    pub(crate) accumulators: &'a [(Combine, DType)],
+    /// How many lanes each has.
+    pub(crate) lanes: usize,
+    /// The address of their memory.
+    pub(crate) results: Option<Clif>,
+}
+
 impl Lower<'_, '_> {
     /// The iterations of an `each` as wide code; returns where it stops, `None` if it is left to others.
     pub(crate) fn wide_each(
@@ -52,30 +61,29 @@ impl Lower<'_, '_> {
         Ok(Some(stop))
     }
 
-    /// A reduction as wide code, whose lanes go to `results`; returns where it stops.
+    /// A reduction as wide code, up to its lanes; returns where it stops, `None` if it is left to others.
     pub(crate) fn wide_reduce(
         &mut self,
         var: Value,
         [start, end]: [Clif; 2],
         extent: Size,
-        (accumulators, lanes): (&[(Combine, DType)], usize),
+        sums: &Sums<'_>,
         region: &Region,
         hoisted: &[bool],
-        results: Option<Clif>,
     ) -> Lowered<Option<Clif>> {
         let Some(level) = self.wide_level(Some(extent), region) else { return Ok(None) };
         let laned = laned(self.kernel, var, region);
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let leaf = self.reduce_leaf(level, &mut body, accumulators, lanes);
+        let leaf = self.reduce_leaf(level, &mut body, sums.accumulators, sums.lanes);
         let Some((leaf, code)) = leaf else { return Ok(None) };
         let stop = match level {
             Level::Avx512 => end,
-            Level::Avx2 => self.whole_steps(start, end, lanes as i64),
+            Level::Avx2 => self.whole_steps(start, end, sums.lanes as i64),
         };
         self.leaves.push(code);
-        self.call_wide(&body, &leaf, [start, stop], results)?;
+        self.call_wide(&body, &leaf, [start, stop], sums.results)?;
         Ok(Some(stop))
     }
 

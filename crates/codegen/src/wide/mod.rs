@@ -23,3 +23,4 @@ mod select;
 pub(crate) use leaf::LeafCode;
 pub(crate) use level::Level;
 pub use level::Width;
+pub(crate) use loops::Sums;

@@ -117,7 +117,7 @@ impl Select<'_> {
     }
 
     /// A comparison to a mask.
-    pub(crate) fn to_mask(&mut self, op: Opcode, a: Src, b: Src, constant: Option<u8>) -> Src {
+    pub(crate) fn compared(&mut self, op: Opcode, a: Src, b: Src, constant: Option<u8>) -> Src {
         let class = self.mask_class();
         self.push(op, Form::Two, class, smallvec![a, b], constant, Lanes::All)
     }
@@ -428,7 +428,7 @@ impl Select<'_> {
             return self.two(pair.of(wide), b, a);
         }
         let extreme = self.two(pair.of(wide), a, b);
-        let unordered = self.to_mask(COMPARE_F.of(wide), a, a, Some(3));
+        let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));
         match unordered {
             Src::Reg(mask) if self.level == Level::Avx512 => {
                 // Lanes of 64 bits have half as many bits of a mask.
@@ -500,7 +500,7 @@ impl Select<'_> {
     /// A mask of lanes that are not zero.
     pub(crate) fn nonzero(&mut self, wide: bool, a: Src) -> Src {
         match self.level {
-            Level::Avx512 => self.to_mask(TEST.of(wide), a, a, None),
+            Level::Avx512 => self.compared(TEST.of(wide), a, a, None),
             Level::Avx2 => {
                 let zero = self.bits(wide, 0);
                 let equal = self.equal(wide, a, zero);

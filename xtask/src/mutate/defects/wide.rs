@@ -67,8 +67,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "the smaller of two floats forgets NaN",
         file: "crates/codegen/src/wide/select.rs",
-        text: "let unordered = self.to_mask(COMPARE_F.of(wide), a, a, Some(3));",
-        with: "let unordered = self.to_mask(COMPARE_F.of(wide), a, a, Some(0x1e));",
+        text: "let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));",
+        with: "let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(0x1e));",
         test: ALONE,
     },
     Defect {
@@ -88,8 +88,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "a float that is too large becomes the smallest integer",
         file: "crates/codegen/src/wide/convert.rs",
-        text: "let above = self.to_mask(COMPARE_F.of(wide), a, end, Some(0x1d));",
-        with: "let above = self.to_mask(COMPARE_F.of(wide), a, end, Some(0x1e));",
+        text: "let above = self.compared(COMPARE_F.of(wide), a, end, Some(0x1d));",
+        with: "let above = self.compared(COMPARE_F.of(wide), a, end, Some(0x1e));",
         test: ALONE,
     },
     Defect {
