@@ -29,6 +29,9 @@ pub(crate) const STOP_AT: i32 = 8;
 /// The status of a kernel that left because the flag was set.
 pub const STOPPED: i64 = 2;
 
+/// The namespace of the functions of wide code, by their number in the kernel; helpers are in namespace 0.
+pub(crate) const WIDE_FUNCTIONS: u32 = 1;
+
 /// Addresses are 64 bits on every machine we generate code for.
 pub(crate) const POINTER: Type = types::I64;
 

@@ -7,7 +7,7 @@
 use cranelift_codegen::ir::{InstBuilder as _, Value, types};
 use smallvec::SmallVec;
 use tracewell_array::DType;
-use tracewell_kernel::{BufferId, Index, Size, Window};
+use tracewell_kernel::{BufferId, Index, Size};
 
 use crate::emit::{memory, scalar_type};
 use crate::lanes::LANES;
@@ -73,12 +73,12 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The address of the first element of a window.
-    pub(crate) fn window_address(&mut self, window: &Window) -> Value {
-        let dtype = self.kernel.buffer_dtype(window.buffer);
-        match self.place(window.buffer, &window.start, dtype) {
+    /// The address of an element, outside of vector loops.
+    pub(crate) fn element_address(&mut self, buffer: BufferId, index: &Index) -> Value {
+        let dtype = self.kernel.buffer_dtype(buffer);
+        match self.place(buffer, index, dtype) {
             Place::Same(address, offset) => self.emit.add_const(address, i64::from(offset)),
-            _ => unreachable!("calls are not in vector loops"),
+            _ => unreachable!("outside of vector loops there is one lane"),
         }
     }
 

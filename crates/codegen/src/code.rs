@@ -1,6 +1,7 @@
 //! From a kernel to bytes: building, compiling, collecting what must be patched.
 
 use std::fmt::Write as _;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cranelift_codegen::binemit::Reloc;
@@ -9,10 +10,14 @@ use cranelift_codegen::ir::{ExternalName, Function};
 use cranelift_codegen::{Context, FinalizedMachReloc, FinalizedRelocTarget};
 use tracewell_kernel::Kernel;
 
-use crate::abi::Symbol;
+use crate::abi::{Symbol, WIDE_FUNCTIONS};
 use crate::error::CodegenError;
 use crate::lower::lower;
 use crate::target::Target;
+use crate::wide::LeafCode;
+
+/// Functions of wide code start at a line of the cache, and so do their constants.
+const ALIGN: usize = 64;
 
 /// A kernel's machine code. Runs at any address once its patches are applied.
 #[derive(Clone, Debug)]
@@ -23,6 +28,8 @@ pub struct Code {
     pub align: usize,
     /// Addresses to write into the bytes.
     pub patches: Vec<Patch>,
+    /// Where the instructions are that are not Cranelift's, but of vectors wider than it knows.
+    pub wide: Vec<Range<usize>>,
     /// Cranelift's intermediate code, if the target asked for text.
     pub clif: Option<String>,
     /// The machine code as text, if the target asked for it.
@@ -43,7 +50,8 @@ pub struct Patch {
 /// Compiles one kernel, which must verify.
 pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
     guarded(kernel, || {
-        let mut context = Context::for_function(lower(kernel, target)?);
+        let (function, leaves) = lower(kernel, target)?;
+        let mut context = Context::for_function(function);
         let clif = target.text().then(|| context.func.display().to_string());
         context.set_disasm(target.text());
         let refused = |message| CodegenError::Cranelift { kernel: kernel.name.clone(), message };
@@ -51,18 +59,26 @@ pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
             .compile(target.isa(), &mut ControlPlane::default())
             .map_err(|error| refused(format!("{:?}", error.inner)))?;
         let compiled = context.take_compiled_code().ok_or_else(|| refused("no code was produced".into()))?;
-        let patches = compiled
-            .buffer
-            .relocs()
-            .iter()
-            .map(|reloc| {
-                patch(reloc, &context.func).ok_or_else(|| refused(format!("unexpected relocation {reloc:?}")))
-            })
-            .collect::<Result<_, _>>()?;
+        let mut bytes = compiled.code_buffer().to_vec();
+        let wide: Vec<Range<usize>> = leaves.iter().map(|leaf| append(&mut bytes, leaf)).collect();
+        let mut patches = Vec::new();
+        for reloc in compiled.buffer.relocs() {
+            if let Some(number) = wide_function(reloc, &context.func) {
+                let distance = wide[number].start as i64 - i64::from(reloc.offset) + reloc.addend;
+                let distance = i32::try_from(distance).map_err(|_| refused("code of 2 GiB".into()))?;
+                let at = reloc.offset as usize;
+                bytes[at..at + 4].copy_from_slice(&distance.to_le_bytes());
+                continue;
+            }
+            let unexpected = || refused(format!("unexpected relocation {reloc:?}"));
+            patches.push(patch(reloc, &context.func).ok_or_else(unexpected)?);
+        }
+        let align = if wide.is_empty() { 16 } else { ALIGN };
         Ok(Code {
-            bytes: compiled.code_buffer().to_vec(),
-            align: (compiled.buffer.alignment as usize).max(16),
+            bytes,
+            align: (compiled.buffer.alignment as usize).max(align),
             patches,
+            wide,
             clif,
             assembly: compiled.vcode.clone(),
         })
@@ -71,19 +87,29 @@ pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
 
 /// The intermediate code of a kernel, before Cranelift's own passes, for the machine we run on.
 pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
-    guarded(kernel, || lower(kernel, Target::host()).map(|function: Function| function.display().to_string()))
+    guarded(kernel, || lower(kernel, Target::host()).map(|(function, _)| function.display().to_string()))
 }
 
-/// The machine code as text: instructions if the target asked for text, bytes otherwise.
+/// The machine code as text: instructions if the target asked for text, bytes otherwise. What is not Cranelift's
+/// is always bytes.
 pub fn disassemble(code: &Code) -> String {
-    code.assembly.clone().unwrap_or_else(|| {
-        let mut text = String::new();
-        for (row, bytes) in code.bytes.chunks(16).enumerate() {
-            let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            let _ = writeln!(text, "{:06x}  {}", row * 16, hex.join(" "));
-        }
-        text
-    })
+    let Some(assembly) = &code.assembly else { return hex(&code.bytes, 0) };
+    let mut text = assembly.clone();
+    for range in &code.wide {
+        let _ = writeln!(text, "wide function, {} bytes:", range.len());
+        text += &hex(&code.bytes[range.clone()], range.start);
+    }
+    text
+}
+
+/// Bytes in rows, each with its place.
+fn hex(bytes: &[u8], start: usize) -> String {
+    let mut text = String::new();
+    for (row, bytes) in bytes.chunks(16).enumerate() {
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let _ = writeln!(text, "{:06x}  {}", start + row * 16, hex.join(" "));
+    }
+    text
 }
 
 /// Runs `work`; its panic becomes an error.
@@ -94,6 +120,21 @@ fn guarded<T>(kernel: &Kernel, work: impl FnOnce() -> Result<T, CodegenError>) -
         let text = text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
         Err(CodegenError::Panicked { kernel: kernel.name.clone(), message: text.to_owned() })
     })
+}
+
+/// Puts a function of wide code behind others; returns where its instructions are.
+fn append(bytes: &mut Vec<u8>, leaf: &LeafCode) -> Range<usize> {
+    bytes.resize(bytes.len().next_multiple_of(ALIGN), 0);
+    let start = bytes.len();
+    bytes.extend(&leaf.bytes);
+    start..start + leaf.instructions
+}
+
+/// The number of the function of wide code that a call is to.
+fn wide_function(reloc: &FinalizedMachReloc, function: &Function) -> Option<usize> {
+    let FinalizedRelocTarget::ExternalName(ExternalName::User(name)) = &reloc.target else { return None };
+    let name = function.params.user_named_funcs().get(*name)?;
+    (name.namespace == WIDE_FUNCTIONS && reloc.kind == Reloc::X86CallPCRel4).then_some(name.index as usize)
 }
 
 fn patch(reloc: &FinalizedMachReloc, function: &Function) -> Option<Patch> {

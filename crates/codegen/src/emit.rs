@@ -2,8 +2,9 @@
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, ExtFuncData, ExternalName, FuncRef, InstBuilder as _, MemFlagsData, Signature,
-    StackSlot, StackSlotData, StackSlotKind, Type, UserExternalName, Value, types,
+    AbiParam, Block, BlockArg, ExtFuncData, ExternalName, FuncRef, InstBuilder as _, InstructionData,
+    MemFlagsData, Opcode, Signature, StackSlot, StackSlotData, StackSlotKind, Type, UserExternalName, Value,
+    types,
 };
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FuncInstBuilder, FunctionBuilder};
@@ -68,6 +69,17 @@ impl<'f> Emit<'f> {
             DType::F32 => self.ins().f32const(f32::from_bits(bits as u32)),
             DType::F64 => self.ins().f64const(f64::from_bits(bits)),
             dtype => self.int(scalar_type(dtype), bits as i64),
+        }
+    }
+
+    /// The bits of a value that is a constant.
+    pub(crate) fn constant_bits(&self, value: Value) -> Option<u64> {
+        let dfg = &self.builder.func.dfg;
+        match dfg.insts[dfg.value_def(value).inst()?] {
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits() as u64),
+            InstructionData::UnaryIeee32 { opcode: Opcode::F32const, imm } => Some(u64::from(imm.bits())),
+            InstructionData::UnaryIeee64 { opcode: Opcode::F64const, imm } => Some(imm.bits()),
+            _ => None,
         }
     }
 

@@ -7,7 +7,7 @@
 //!
 //! In reading order: [`abi`](Entry) is how generated code is called, `lower` walks the regions, `loops` and
 //! `reduce` turn innermost loops into vector loops, `scalar` and `vector` say what an operation is on one and
-//! on four lanes.
+//! on four lanes; `wide` writes vectors of more than 128 bits, which Cranelift does not know.
 
 mod abi;
 mod access;
@@ -25,8 +25,10 @@ mod reduce;
 mod scalar;
 mod target;
 mod vector;
+mod wide;
 
 pub use abi::{CallHandler, Entry, STOPPED, Symbol};
 pub use code::{Code, Patch, clif_text, compile, disassemble};
 pub use error::CodegenError;
 pub use target::{Loops, Target};
+pub use wide::Width;

@@ -43,8 +43,14 @@ impl Lower<'_, '_> {
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
         // Inside a vector loop, each iteration is one for every lane already.
+        let wide = self.wide_each(var, [start, end], extent, body, &hoisted)?;
+        let mut from = wide.unwrap_or(start);
+        if from == end {
+            // Nothing is left.
+            self.emit.enter(exit, &[]);
+            return Ok(());
+        }
         let plan = if self.lanes_around { None } else { self.plan(var, body, &hoisted) };
-        let mut from = start;
         let divided = plan.is_some();
         if divided && self.loops == Loops::Divided {
             // As many elements as vectors would do.
@@ -55,7 +61,7 @@ impl Lower<'_, '_> {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
             self.lanes_around = true;
             let unroll = if is_straight(body) { unroll(plan.cost, extent) } else { 1 };
-            if unroll > 1 {
+            if unroll > 1 && wide.is_none() {
                 from = self.vector_each(var, [from, end], unroll, body, &hoisted)?;
             }
             from = self.vector_each(var, [from, end], 1, body, &hoisted)?;

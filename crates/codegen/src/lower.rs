@@ -19,6 +19,7 @@ use crate::hoist::{Iterations, invariant};
 use crate::lanes::Lanes;
 use crate::target::{Loops, Target};
 use crate::vector::{Bound, operand_dtype};
+use crate::wide::LeafCode;
 
 /// Compile time grows faster than linearly beyond this.
 const LIMIT: usize = 200_000;
@@ -38,6 +39,8 @@ pub(crate) struct Lower<'k, 'f> {
     params: Vec<Clif>,
     locals: Vec<StackSlot>,
     context: Clif,
+    /// Functions of wide code that this one calls.
+    pub(crate) leaves: Vec<LeafCode>,
     depth: u32,
     calls: i64,
     pub(crate) loops: Loops,
@@ -49,8 +52,8 @@ pub(crate) struct Lower<'k, 'f> {
 /// The result of lowering a part: only the limit can stop it.
 pub(crate) type Lowered<T = ()> = Result<T, CodegenError>;
 
-/// The function of a kernel.
-pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<Function> {
+/// The function of a kernel, and the functions of wide code that it calls by their numbers.
+pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<(Function, Vec<LeafCode>)> {
     let convention = target.isa().default_call_conv();
     let mut function = Function::with_name_signature(UserFuncName::default(), entry_signature(convention));
     let mut scratch = FunctionBuilderContext::new();
@@ -82,6 +85,7 @@ pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<Function> {
         params,
         locals,
         context,
+        leaves: Vec::new(),
         depth: 0,
         calls: 0,
         loops: target.loops(),
@@ -94,10 +98,11 @@ pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<Function> {
     }
     let ok = lower.emit.int(types::I64, 0);
     lower.emit.ins().return_(&[ok]);
+    let leaves = lower.leaves;
     let mut builder = lower.emit.builder;
     builder.seal_all_blocks();
     builder.finalize(target.isa().frontend_config());
-    Ok(function)
+    Ok((function, leaves))
 }
 
 impl Lower<'_, '_> {
@@ -153,7 +158,7 @@ impl Lower<'_, '_> {
         Ok(hoisted)
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Lowered {
+    pub(crate) fn stmt(&mut self, stmt: &Stmt) -> Lowered {
         if self.emit.builder.func.dfg.num_insts() > LIMIT {
             return Err(CodegenError::TooLarge { kernel: self.kernel.name.clone(), limit: LIMIT });
         }
@@ -310,7 +315,7 @@ impl Lower<'_, '_> {
         let table = self.emit.stack(8 * windows.len().max(1));
         let table = self.emit.stack_address(table, 0);
         for (k, window) in windows.iter().enumerate() {
-            let address = self.window_address(window);
+            let address = self.element_address(window.buffer, &window.start);
             self.emit.ins().store(memory(), address, table, 8 * k as i32);
         }
         let handler = self.emit.ins().load(POINTER, memory(), self.context, 0);

@@ -36,12 +36,18 @@ pub(crate) fn plan(
     body: &Region,
     hoisted: &[bool],
 ) -> Option<Plan> {
-    let mut laned = vec![false; kernel.values.len()];
-    laned[var.0 as usize] = true;
-    while mark(body, &mut laned) {}
+    let laned = laned(kernel, var, body);
     let mut planner = Planner { kernel, features, laned, ramps: vec![var], masked: false };
     let cost = planner.stmts(body, hoisted)?;
     (cost.vector < cost.scalar * LANES as f64).then_some(Plan { laned: planner.laned, cost: cost.vector })
+}
+
+/// Which values differ between the iterations of a loop over `var`.
+pub(crate) fn laned(kernel: &Kernel, var: Value, body: &Region) -> Vec<bool> {
+    let mut laned = vec![false; kernel.values.len()];
+    laned[var.0 as usize] = true;
+    while mark(body, &mut laned) {}
+    laned
 }
 
 /// Finds values that differ between lanes because others do; says whether it found any.

@@ -13,6 +13,7 @@ use crate::lanes::{LANES, Lanes, is_wide, lane_bytes};
 use crate::lower::{Lower, Lowered};
 use crate::target::Loops;
 use crate::vector::Bound;
+use crate::wide::Sums;
 
 /// Most iterations of a constant number that are written out one after the other.
 const UNROLL: i64 = 8;
@@ -28,6 +29,8 @@ struct Slot {
     combine: Combine,
     dtype: DType,
     memory: StackSlot,
+    /// Where in it, in bytes.
+    at: i32,
 }
 
 impl Lower<'_, '_> {
@@ -105,16 +108,26 @@ impl Lower<'_, '_> {
         let end = self.emit.size(extent);
         let (enter, exit) = (self.emit.block(&[]), self.emit.block(&[]));
         let any = self.emit.ins().icmp(IntCC::SignedLessThan, zero, end);
-        for slot in &slots {
-            self.fill(slot, lanes);
-        }
-        self.emit.branch(any, (enter, &[]), (exit, &[]));
+        let none = self.emit.block(&[]);
+        self.emit.branch(any, (enter, &[]), (none, &[]));
+        self.emit.switch_to(none);
+        self.fill_all(&slots, lanes);
+        self.emit.jump(exit, &[]);
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
+        let sums: Vec<(Combine, DType)> = slots.iter().map(|slot| (slot.combine, slot.dtype)).collect();
+        let results = slots.first().map(|slot| self.emit.stack_address(slot.memory, 0));
+        let sums = Sums { accumulators: &sums, lanes, results };
+        let wide = self.wide_reduce(var, [zero, end], extent, &sums, body, &hoisted)?;
+        if wide.is_none() {
+            self.fill_all(&slots, lanes);
+        }
         let plan = if is_straight(body) { self.plan(var, body, &hoisted) } else { None };
         let divided = plan.is_some();
-        let mut from = zero;
-        if divided && self.loops == Loops::Divided {
+        let mut from = wide.unwrap_or(zero);
+        if from == end {
+            // Nothing is left.
+        } else if divided && self.loops == Loops::Divided {
             let stop = self.whole_steps(from, end, LANES as i64);
             self.singles(var, [from, stop], lanes, &slots, body, &hoisted)?;
             from = stop;
@@ -123,16 +136,18 @@ impl Lower<'_, '_> {
             self.lanes_around = true;
             let vectors: usize = slots.iter().map(|slot| lanes * lane_bytes(slot.dtype) / 16).sum();
             let long = !matches!(extent, Size::Const(n) if n < 2 * lanes as i64);
-            if vectors <= REGISTERS && plan.cost <= CHEAP && long {
+            if wide.is_none() && vectors <= REGISTERS && plan.cost <= CHEAP && long {
                 from = self.rounds(var, [from, end], lanes, &slots, body, &hoisted)?;
             }
             from = self.groups(var, [from, end], lanes, &slots, body, &hoisted)?;
             self.lanes_around = false;
             self.laned = outer;
         }
-        let outer = std::mem::replace(&mut self.in_tail, divided);
-        self.singles(var, [from, end], lanes, &slots, body, &hoisted)?;
-        self.in_tail = outer;
+        if from != end {
+            let outer = std::mem::replace(&mut self.in_tail, divided);
+            self.singles(var, [from, end], lanes, &slots, body, &hoisted)?;
+            self.in_tail = outer;
+        }
         self.emit.enter(exit, &[]);
         for (accumulator, slot) in accumulators.iter().zip(&slots) {
             let result = self.halve(slot, lanes);
@@ -189,7 +204,7 @@ impl Lower<'_, '_> {
         for slot in slots {
             let (own, others) = sums.split_at(lanes * lane_bytes(slot.dtype) / 16);
             sums = others;
-            let address = self.emit.stack_address(slot.memory, 0);
+            let address = self.emit.stack_address(slot.memory, slot.at);
             for (k, &part) in own.iter().enumerate() {
                 self.emit.store_vectors(Lanes::Narrow(part), address, 16 * k as i32);
             }
@@ -272,9 +287,7 @@ impl Lower<'_, '_> {
         body: &Region,
     ) -> Lowered {
         let slots = self.slots(lanes, accumulators, LANES);
-        for slot in &slots {
-            self.fill(slot, lanes * LANES);
-        }
+        self.fill_all(&slots, lanes * LANES);
         let bounds = [self.emit.int(types::I64, 0), self.emit.size(extent)];
         self.counted(
             bounds,
@@ -296,7 +309,7 @@ impl Lower<'_, '_> {
             },
         )?;
         for (accumulator, slot) in accumulators.iter().zip(&slots) {
-            let address = self.emit.stack_address(slot.memory, 0);
+            let address = self.emit.stack_address(slot.memory, slot.at);
             let bytes = LANES * lane_bytes(slot.dtype);
             let sums: Vec<Lanes> = (0..lanes)
                 .map(|lane| self.emit.load_vectors(slot.dtype, address, (lane * bytes) as i32))
@@ -312,21 +325,32 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    /// Stack memory for the lanes of each accumulator, each lane `times` as wide.
+    /// Stack memory for the lanes of each accumulator, one after the other, each lane `times` as wide.
     fn slots(&mut self, lanes: usize, accumulators: &[Accumulator], times: usize) -> Vec<Slot> {
-        let slot = |accumulator: &Accumulator| {
-            let dtype = self.kernel.dtype(accumulator.out);
-            let memory = self.emit.stack(lanes * lane_bytes(dtype) * times);
-            Slot { combine: accumulator.combine, dtype, memory }
+        let bytes = |dtype: DType| lanes * lane_bytes(dtype) * times;
+        let dtypes: Vec<DType> = accumulators.iter().map(|a| self.kernel.dtype(a.out)).collect();
+        let memory = self.emit.stack(dtypes.iter().map(|&dtype| bytes(dtype)).sum());
+        let mut at = 0;
+        let slot = |(accumulator, &dtype): (&Accumulator, &DType)| {
+            let slot = Slot { combine: accumulator.combine, dtype, memory, at };
+            at += bytes(dtype) as i32;
+            slot
         };
-        accumulators.iter().map(slot).collect()
+        accumulators.iter().zip(&dtypes).map(slot).collect()
+    }
+
+    /// Sets all lanes of all accumulators to their identity.
+    fn fill_all(&mut self, slots: &[Slot], lanes: usize) {
+        for slot in slots {
+            self.fill(slot, lanes);
+        }
     }
 
     /// Sets all lanes to the identity.
     fn fill(&mut self, slot: &Slot, lanes: usize) {
         let identity = self.identity(slot.combine, slot.dtype);
         let identity = self.emit.lanes(slot.dtype, identity);
-        let address = self.emit.stack_address(slot.memory, 0);
+        let address = self.emit.stack_address(slot.memory, slot.at);
         for group in 0..lanes / LANES {
             self.emit.store_vectors(identity, address, (group * LANES * lane_bytes(slot.dtype)) as i32);
         }
@@ -337,13 +361,13 @@ impl Lower<'_, '_> {
         let mask = self.emit.int(types::I64, lanes as i64 - 1);
         let lane = self.emit.ins().band(i, mask);
         let offset = self.emit.mul_const(lane, bytes as i64);
-        let address = self.emit.stack_address(slot.memory, 0);
+        let address = self.emit.stack_address(slot.memory, slot.at);
         self.emit.ins().iadd(address, offset)
     }
 
     /// Combines all lanes on the stack to one.
     fn halve(&mut self, slot: &Slot, lanes: usize) -> Clif {
-        let address = self.emit.stack_address(slot.memory, 0);
+        let address = self.emit.stack_address(slot.memory, slot.at);
         let bytes = LANES * lane_bytes(slot.dtype);
         let groups: Vec<Lanes> = (0..lanes / LANES)
             .map(|group| self.emit.load_vectors(slot.dtype, address, (group * bytes) as i32))

@@ -8,6 +8,7 @@ use cranelift_codegen::settings::{self, Configurable as _, Flags};
 use tracewell_kernel::steps::{Fault, is_broken};
 
 use crate::error::CodegenError;
+use crate::wide::{Level, Width};
 
 /// A machine to generate code for. Cheap to clone; the default is the machine we run on.
 #[derive(Clone)]
@@ -25,7 +26,9 @@ pub enum Loops {
     /// With vectors where that is faster.
     #[default]
     Vectors,
-    /// Where there would be vectors, divided as for them, but one element at a time: for finding what broke a result.
+    /// With vectors of 128 bits at most: for finding what broke a result.
+    Narrow,
+    /// Where there would be vectors, divided as for them, but one element at a time: for the same.
     Divided,
     /// One element at a time: for the same.
     Plain,
@@ -38,6 +41,8 @@ pub(crate) struct Features {
     pub(crate) fma: bool,
     /// One instruction for rounding to integral values. Without it each lane is a call.
     pub(crate) round: bool,
+    /// Vectors that are wider than Cranelift's.
+    pub(crate) wide: Option<Level>,
 }
 
 impl Target {
@@ -46,7 +51,8 @@ impl Target {
         static HOST: LazyLock<Target> = LazyLock::new(|| {
             // A host that Cranelift does not know cannot run anything: there is nobody to report it to.
             let isa = cranelift_native::builder().expect("a machine that Cranelift generates code for");
-            Target::finish(isa, cfg!(debug_assertions)).expect("the settings of this file")
+            let target = Target::finish(isa, cfg!(debug_assertions)).expect("the settings of this file");
+            target.of_width(Width::wanted())
         });
         &HOST
     }
@@ -62,6 +68,25 @@ impl Target {
         Target::finish(isa, true)
     }
 
+    /// The same machine with vectors of another width, if the machine we run on has them.
+    pub fn with_width(&self, width: Width) -> Result<Target, CodegenError> {
+        if width > Width::of_machine() {
+            return Err(CodegenError::Target(format!("this machine has no vectors of {width} bits")));
+        }
+        Ok(self.of_width(width))
+    }
+
+    fn of_width(&self, width: Width) -> Target {
+        let mut target = self.clone();
+        target.features.wide = width.level();
+        target
+    }
+
+    /// How wide its vectors are.
+    pub fn width(&self) -> Width {
+        Width::ALL.into_iter().find(|width| width.level() == self.features.wide).unwrap_or(Width::W128)
+    }
+
     /// The same machine; code compiled for it carries the text of its intermediate and machine code.
     #[must_use]
     pub fn with_text(&self) -> Target {
@@ -71,7 +96,12 @@ impl Target {
     /// The same machine, with loops written in another way; and broken, if that is asked for on this thread.
     #[must_use]
     pub fn with_loops(&self, loops: Loops) -> Target {
-        Target { loops, broken_tail: is_broken(Fault::Tail), ..self.clone() }
+        let mut target = Target { loops, broken_tail: is_broken(Fault::Tail), ..self.clone() };
+        // The tail that is broken is that of vectors of 128 bits.
+        if loops != Loops::Vectors || target.broken_tail {
+            target.features.wide = None;
+        }
+        target
     }
 
     fn finish(isa: isa::Builder, verify: bool) -> Result<Target, CodegenError> {
@@ -114,7 +144,7 @@ impl Features {
         let has = |name| {
             !x86 || isa.isa_flags().iter().any(|flag| flag.name == name && flag.as_bool() == Some(true))
         };
-        Features { fma: has("has_fma"), round: has("has_sse41") }
+        Features { fma: has("has_fma"), round: has("has_sse41"), wide: None }
     }
 }
 

@@ -4,7 +4,7 @@
 //! lane by lane; [`is_native`] says which, so that a loop of such operations can stay scalar.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstBuilder as _, InstructionData, Opcode, Type, Value, types};
+use cranelift_codegen::ir::{InstBuilder as _, Type, Value, types};
 use tracewell_array::DType;
 use tracewell_kernel::{Comparison, Op};
 
@@ -315,23 +315,12 @@ impl Emit<'_> {
 
     /// Whether all bits of a value are known to be 0.
     fn is_zero(&self, bound: Bound) -> bool {
-        let Bound::One(value) = bound else { return false };
-        let dfg = &self.builder.func.dfg;
-        match dfg.value_def(value).inst().map(|inst| dfg.insts[inst]) {
-            Some(InstructionData::UnaryImm { opcode: Opcode::Iconst, imm }) => imm.bits() == 0,
-            Some(InstructionData::UnaryIeee32 { opcode: Opcode::F32const, imm }) => imm.bits() == 0,
-            Some(InstructionData::UnaryIeee64 { opcode: Opcode::F64const, imm }) => imm.bits() == 0,
-            _ => false,
-        }
+        matches!(bound, Bound::One(value) if self.constant_bits(value) == Some(0))
     }
 
     /// The value of an integer constant.
     fn constant(&self, value: Value) -> Option<i64> {
-        let dfg = &self.builder.func.dfg;
-        match dfg.insts[dfg.value_def(value).inst()?] {
-            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } => Some(imm.bits()),
-            _ => None,
-        }
+        self.constant_bits(value).filter(|_| self.type_of(value).is_int()).map(|bits| bits as i64)
     }
 
     /// The types of the vectors that lanes of a dtype arrive in at a block.

@@ -50,12 +50,13 @@ enum Fixed {
     Others,
 }
 
-/// Applies every operation that is defined on a dtype, and stores each result. One kernel has some of them.
-fn kernels(dtype: DType, fixed: Fixed, in_order: bool) -> Vec<(Kernel, Vec<DType>)> {
+/// Applies every operation that is defined on a dtype, and stores each result. One kernel has some of them: wide
+/// code takes a loop as a whole or not at all, so it sees each operation alone too.
+fn kernels(dtype: DType, fixed: Fixed, in_order: bool, some: usize) -> Vec<(Kernel, Vec<DType>)> {
     let defined: Vec<Op> =
         operations().into_iter().filter(|op| op.result(&vec![dtype; op.arity()]).is_some()).collect();
     defined
-        .chunks(16)
+        .chunks(some)
         .map(|ops| {
             let mut b = KernelBuilder::new();
             let extent = b.size();
@@ -99,13 +100,13 @@ fn kernels(dtype: DType, fixed: Fixed, in_order: bool) -> Vec<(Kernel, Vec<DType
         .collect()
 }
 
-fn compare(target: &Target, lengths: impl Iterator<Item = usize> + Clone) {
+fn compare(target: &Target, some: usize, lengths: impl Iterator<Item = usize> + Clone) {
     let mut random = Random(1);
     for &dtype in DType::REAL {
         for (fixed, in_order) in
             [(Fixed::None, false), (Fixed::First, false), (Fixed::Others, false), (Fixed::None, true)]
         {
-            for (kernel, dtypes) in kernels(dtype, fixed, in_order) {
+            for (kernel, dtypes) in kernels(dtype, fixed, in_order, some) {
                 let machine = Machine::new(&kernel, target);
                 for length in lengths.clone() {
                     let buffers: Vec<Tensor> =
@@ -119,12 +120,24 @@ fn compare(target: &Target, lengths: impl Iterator<Item = usize> + Clone) {
 
 #[test]
 fn host() {
-    compare(Target::host(), 0..=70);
+    compare(Target::host(), 16, 0..=70);
+}
+
+#[test]
+fn each_alone() {
+    compare(Target::host(), 1, (0..=40).chain([63, 64, 65, 79, 80, 127, 128, 131, 200]));
+}
+
+#[test]
+fn other_widths() {
+    for target in common::other_widths() {
+        compare(&target, 1, (0..=40).step_by(3).chain([63, 64, 79, 131]));
+    }
 }
 
 #[test]
 fn baseline() {
-    compare(&Target::named(&[]).expect("the baseline"), (0..=70).step_by(7));
+    compare(&Target::named(&[]).expect("the baseline"), 16, (0..=70).step_by(7));
 }
 
 #[test]
@@ -134,7 +147,7 @@ fn without_fma() {
     } else {
         &[]
     };
-    compare(&Target::named(features).expect("features of this machine"), (0..=70).step_by(11));
+    compare(&Target::named(features).expect("features of this machine"), 16, (0..=70).step_by(11));
 }
 
 #[test]

@@ -24,6 +24,13 @@ fn host() {
 }
 
 #[test]
+fn other_widths() {
+    for target in common::other_widths() {
+        compare(&target, 0..seeds(120));
+    }
+}
+
+#[test]
 fn baseline() {
     compare(&Target::named(&[]).expect("the baseline"), 1_000_000..1_000_000 + seeds(60));
 }

@@ -64,6 +64,13 @@ fn host() {
 }
 
 #[test]
+fn other_widths() {
+    for target in common::other_widths() {
+        compare(&target, (0..200).step_by(3));
+    }
+}
+
+#[test]
 fn baseline() {
     compare(&Target::named(&[]).expect("the baseline"), (0..200).step_by(13));
 }

@@ -3,9 +3,15 @@
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use tracewell_array::{DType, Literal, Tensor};
-use tracewell_codegen::{Target, compile};
+use tracewell_codegen::{Target, Width, compile};
 use tracewell_kernel::{Cells, Kernel, Size, eval_kernel, verify_launch};
 use tracewell_runtime::CodeMemory;
+
+/// The machine with each width of vectors that it has, but the one it has by itself.
+pub(crate) fn other_widths() -> Vec<Target> {
+    let widths = Width::ALL.into_iter().filter(|&width| width != Target::host().width());
+    widths.filter_map(|width| Target::host().with_width(width).ok()).collect()
+}
 
 /// Enough steps for every kernel of a test.
 pub(crate) const STEPS: u64 = 50_000_000;

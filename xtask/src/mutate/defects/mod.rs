@@ -17,6 +17,7 @@ mod indexing;
 mod linalg;
 mod repro;
 mod sorting;
+mod wide;
 mod windows;
 
 use super::Defect;
@@ -30,6 +31,7 @@ const FAMILIES: &[&[Defect]] = &[
     windows::DEFECTS,
     linalg::DEFECTS,
     repro::DEFECTS,
+    wide::DEFECTS,
 ];
 
 /// All of them, in the order of their numbers.

@@ -1,0 +1,400 @@
+//! The body of a loop as wide code: which loops are taken, and the walk over their statements.
+
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use tracewell_array::{DType, Literal};
+use tracewell_kernel::{BufferId, Index, Kernel, Op, Region, Size, Stmt, Value};
+
+use super::Level;
+use super::inst::{Memory, Src, Steady};
+use super::leaf::MOST_STREAMS;
+use super::select::{Accumulator, Parts, Select};
+use crate::lanes::is_wide;
+
+/// Something that the caller hands over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Number {
+    /// A value of the kernel.
+    Value(Value),
+    /// The last index below a size, as a type has it.
+    Last(DType, Size),
+    /// A size, as an `i64`.
+    Size(Size),
+}
+
+/// Where a pointer points to: an element, the loop variable being 0.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Stream {
+    pub(crate) buffer: BufferId,
+    pub(crate) index: Index,
+}
+
+/// How an access changes from one iteration to the next.
+#[derive(Clone, Debug)]
+enum Step {
+    /// By this many elements.
+    Fixed(i64),
+    /// By this many elements, and by what values of each lane say.
+    Anywhere(i64, SmallVec<[(Value, Size); 2]>),
+}
+
+/// A load or a store.
+#[derive(Clone, Debug)]
+struct Access {
+    stream: u32,
+    /// In elements.
+    offset: i64,
+    step: Step,
+}
+
+/// A loop that wide code can do.
+pub(crate) struct Body<'k> {
+    kernel: &'k Kernel,
+    level: Level,
+    var: Value,
+    region: &'k Region,
+    hoisted: &'k [bool],
+    laned: &'k [bool],
+    /// Values that are one more in each iteration.
+    ramps: Vec<Value>,
+    /// Values that something is computed from, other than addresses.
+    needed: Vec<bool>,
+    pub(crate) streams: Vec<Stream>,
+    /// By the place of the statement.
+    accesses: Vec<Option<Access>>,
+    pub(crate) numbers: Vec<Number>,
+    /// The lanes of values that are known now.
+    literals: FxHashMap<Value, Option<u64>>,
+}
+
+impl<'k> Body<'k> {
+    /// The loop variable.
+    pub(crate) fn var(&self) -> Value {
+        self.var
+    }
+
+    /// Looks at a loop whose body is straight; `None` if it is left to others.
+    pub(crate) fn new(
+        kernel: &'k Kernel,
+        level: Level,
+        var: Value,
+        region: &'k Region,
+        hoisted: &'k [bool],
+        laned: &'k [bool],
+    ) -> Option<Body<'k>> {
+        let mut body = Body {
+            kernel,
+            level,
+            var,
+            region,
+            hoisted,
+            laned,
+            ramps: vec![var],
+            needed: vec![false; kernel.values.len()],
+            streams: Vec::new(),
+            accesses: vec![None; region.stmts.len()],
+            numbers: Vec::new(),
+            literals: FxHashMap::default(),
+        };
+        for (at, stmt) in region.stmts.iter().enumerate().filter(|(at, _)| !hoisted[*at]) {
+            match stmt {
+                Stmt::Op { out, op, args } => body.ramp(*out, *op, args),
+                Stmt::Load { out, buffer, index } => {
+                    // What is not hoisted although it is the same everywhere may be changed by a store.
+                    if !body.is_laned(*out) {
+                        return None;
+                    }
+                    let access = body.access(*buffer, index)?;
+                    body.accesses[at] = Some(access);
+                }
+                Stmt::Store { buffer, index, .. } => {
+                    let access = body.access(*buffer, index)?;
+                    if !matches!(access.step, Step::Fixed(1)) {
+                        return None;
+                    }
+                    body.accesses[at] = Some(access);
+                }
+                _ => return None,
+            }
+        }
+        body.need();
+        Some(body)
+    }
+
+    fn is_laned(&self, value: Value) -> bool {
+        self.laned[value.0 as usize]
+    }
+
+    /// A ramp plus or minus something steady is a ramp.
+    fn ramp(&mut self, out: Value, op: Op, args: &[Value]) {
+        let is_ramp = |value: Value| self.ramps.contains(&value);
+        let is_steady = |value: Value| !self.is_laned(value);
+        let ramp = match (op, args) {
+            (Op::Add, &[a, b]) => (is_ramp(a) && is_steady(b)) || (is_steady(a) && is_ramp(b)),
+            (Op::Sub, &[a, b]) => is_ramp(a) && is_steady(b),
+            _ => false,
+        };
+        if ramp {
+            self.ramps.push(out);
+        }
+    }
+
+    fn access(&mut self, buffer: BufferId, index: &Index) -> Option<Access> {
+        let size = self.kernel.buffer_dtype(buffer).size();
+        let mut start = Index { offset: Size::Const(0), terms: SmallVec::new() };
+        let offset = match index.offset {
+            Size::Const(n) => n,
+            Size::Param(_) => {
+                start.offset = index.offset;
+                0
+            }
+        };
+        let mut step = 0;
+        let mut varying = SmallVec::new();
+        for &(value, scale) in &index.terms {
+            if !self.is_laned(value) {
+                start.terms.push((value, scale));
+            } else if self.ramps.contains(&value) {
+                let Size::Const(n) = scale else { return None };
+                step += n;
+                // What it starts from is part of the pointer.
+                start.terms.push((value, scale));
+            } else {
+                varying.push((value, scale));
+            }
+        }
+        let new = self.level == Level::Avx512;
+        let step = match (step, varying.is_empty()) {
+            (1, true) => Step::Fixed(1),
+            (0, true) => return None,
+            (_, true) if new && size >= 4 && step.abs() < 1 << 20 => Step::Fixed(step),
+            (_, false) if new && size >= 4 => Step::Anywhere(step, varying),
+            _ => return None,
+        };
+        let stream = Stream { buffer, index: start };
+        let known = self.streams.iter().position(|known| *known == stream);
+        let stream = known.unwrap_or_else(|| {
+            self.streams.push(stream);
+            self.streams.len() - 1
+        });
+        (stream < MOST_STREAMS).then_some(Access { stream: stream as u32, offset, step })
+    }
+
+    /// Marks what is computed from, last to first.
+    fn need(&mut self) {
+        let mut needed = std::mem::take(&mut self.needed);
+        for value in &self.region.yields {
+            needed[value.0 as usize] = true;
+        }
+        for (at, stmt) in self.region.stmts.iter().enumerate().rev().filter(|(at, _)| !self.hoisted[*at]) {
+            let places = |needed: &mut Vec<bool>| {
+                if let Some(Access { step: Step::Anywhere(_, varying), .. }) = &self.accesses[at] {
+                    varying.iter().for_each(|(value, _)| needed[value.0 as usize] = true);
+                }
+            };
+            match stmt {
+                Stmt::Op { out, args, .. } if needed[out.0 as usize] => {
+                    args.iter().for_each(|arg| needed[arg.0 as usize] = true);
+                }
+                Stmt::Load { out, .. } if needed[out.0 as usize] => places(&mut needed),
+                Stmt::Store { value, .. } => {
+                    needed[value.0 as usize] = true;
+                    places(&mut needed);
+                }
+                _ => {}
+            }
+        }
+        self.needed = needed;
+    }
+
+    /// The statements that compute ramps: done once, with a loop variable of 0, they say where pointers start.
+    pub(crate) fn ramp_stmts(&self) -> impl Iterator<Item = &'k Stmt> + '_ {
+        self.region.stmts.iter().zip(self.hoisted).filter_map(|(stmt, hoisted)| match stmt {
+            Stmt::Op { out, .. } if !hoisted && self.ramps.contains(out) => Some(stmt),
+            _ => None,
+        })
+    }
+
+    /// One copy of the body, for the iterations from `plus` on. Values that are the same in every lane are known
+    /// as `literal` says. With accumulators, they take what the body yields.
+    pub(crate) fn copy(
+        &mut self,
+        select: &mut Select<'_>,
+        plus: i64,
+        literal: &dyn Fn(Value) -> Option<u64>,
+        accumulators: &[Accumulator],
+    ) -> Option<()> {
+        let mut values: FxHashMap<Value, Parts> = FxHashMap::default();
+        let (region, hoisted) = (self.region, self.hoisted);
+        for (at, stmt) in region.stmts.iter().enumerate().filter(|(at, _)| !hoisted[*at]) {
+            match stmt {
+                Stmt::Op { out, op, args } if self.needed[out.0 as usize] => {
+                    let dtypes: SmallVec<[DType; 3]> =
+                        args.iter().map(|&arg| self.kernel.dtype(arg)).collect();
+                    let args: SmallVec<[Parts; 3]> =
+                        args.iter().map(|&arg| self.value(select, &mut values, arg, plus, literal)).collect();
+                    let parts = match *op {
+                        Op::Clamp(size) => self.clamp(select, dtypes[0], size, &args[0])?,
+                        op => select.op(op, &dtypes, &args)?,
+                    };
+                    values.insert(*out, parts);
+                }
+                Stmt::Load { out, buffer, .. } if self.needed[out.0 as usize] => {
+                    let dtype = self.kernel.buffer_dtype(*buffer);
+                    let parts = self.load(select, &mut values, at, dtype, plus, literal)?;
+                    values.insert(*out, parts);
+                }
+                Stmt::Store { buffer, value, .. } => {
+                    let dtype = self.kernel.buffer_dtype(*buffer);
+                    let parts = self.value(select, &mut values, *value, plus, literal);
+                    let access = self.accesses[at].as_ref().expect("every store was looked at");
+                    let memory = memory(access, dtype, plus, 1)?;
+                    select.store(dtype, &parts, memory)?;
+                }
+                _ => {}
+            }
+        }
+        for (accumulator, &value) in accumulators.iter().zip(&region.yields) {
+            let parts = self.value(select, &mut values, value, plus, literal);
+            select.accumulate(accumulator, &parts)?;
+        }
+        Some(())
+    }
+
+    fn load(
+        &mut self,
+        select: &mut Select<'_>,
+        values: &mut FxHashMap<Value, Parts>,
+        at: usize,
+        dtype: DType,
+        plus: i64,
+        literal: &dyn Fn(Value) -> Option<u64>,
+    ) -> Option<Parts> {
+        let access = self.accesses[at].clone().expect("every load was looked at");
+        match &access.step {
+            Step::Fixed(1) => select.load(dtype, memory(&access, dtype, plus, 1)?),
+            Step::Fixed(step) => {
+                let first = memory(&access, dtype, plus, *step)?;
+                // In bytes, lanes must stay within 32 bits.
+                let steps = select.steady(Steady::Steps32(i32::try_from(*step).ok()?));
+                if !is_wide(dtype) {
+                    return Some(select.gather(dtype, false, &smallvec![steps], &[first]));
+                }
+                let half = self.level.lanes() as i64 / 2;
+                let second = memory(&access, dtype, plus + half, *step)?;
+                Some(select.gather(dtype, false, &smallvec![steps, steps], &[first, second]))
+            }
+            Step::Anywhere(step, varying) => {
+                let mut index: Option<Parts> = None;
+                let mut terms: SmallVec<[(Parts, Size); 3]> = SmallVec::new();
+                if *step != 0 {
+                    let ramp = self.value(select, values, self.var, plus, literal);
+                    terms.push((ramp, Size::Const(*step)));
+                }
+                for &(value, scale) in varying {
+                    terms.push((self.value(select, values, value, plus, literal), scale));
+                }
+                let both = [DType::I64, DType::I64];
+                for (parts, scale) in terms {
+                    let scaled = match scale {
+                        Size::Const(1) => parts,
+                        _ => {
+                            let scale = match scale {
+                                Size::Const(n) => Steady::Bits64(n as u64),
+                                Size::Param(_) => Steady::Slot64(self.number(Number::Size(scale))),
+                            };
+                            let scale = select.steady(scale);
+                            select.op(Op::Mul, &both, &[parts, smallvec![scale, scale]])?
+                        }
+                    };
+                    index = Some(match index {
+                        None => scaled,
+                        Some(index) => select.op(Op::Add, &both, &[index, scaled])?,
+                    });
+                }
+                let bytes = i32::try_from(access.offset * dtype.size() as i64).ok()?;
+                let memory = Memory { stream: access.stream, scale: 0, offset: bytes };
+                Some(select.gather(dtype, true, &index?, &[memory; 2]))
+            }
+        }
+    }
+
+    /// Clamped to the indices below a size.
+    fn clamp(&mut self, select: &mut Select<'_>, dtype: DType, size: Size, a: &Parts) -> Option<Parts> {
+        let wide = is_wide(dtype);
+        let largest = if wide { i64::MAX } else { i64::from(i32::MAX) };
+        let last = match size {
+            Size::Const(n) => select.bits(wide, (n.max(1) - 1).min(largest) as u64),
+            Size::Param(_) => {
+                let slot = self.number(Number::Last(dtype, size));
+                select.steady(if wide { Steady::Slot64(slot) } else { Steady::Slot32(slot) })
+            }
+        };
+        let zero = select.bits(wide, 0);
+        let all = |src: Src| -> Parts { a.iter().map(|_| src).collect() };
+        let both = [dtype, dtype];
+        let below = select.op(Op::Min, &both, &[a.clone(), all(last)])?;
+        select.op(Op::Max, &both, &[below, all(zero)])
+    }
+
+    /// The parts of a value.
+    fn value(
+        &mut self,
+        select: &mut Select<'_>,
+        values: &mut FxHashMap<Value, Parts>,
+        value: Value,
+        plus: i64,
+        literal: &dyn Fn(Value) -> Option<u64>,
+    ) -> Parts {
+        if let Some(parts) = values.get(&value) {
+            return parts.clone();
+        }
+        let parts = if value == self.var { select.ramp(plus) } else { self.steady(select, value, literal) };
+        values.insert(value, parts.clone());
+        parts
+    }
+
+    /// A value that is the same in every lane.
+    fn steady(
+        &mut self,
+        select: &mut Select<'_>,
+        value: Value,
+        literal: &dyn Fn(Value) -> Option<u64>,
+    ) -> Parts {
+        let dtype = self.kernel.dtype(value);
+        let wide = is_wide(dtype);
+        let known = *self.literals.entry(value).or_insert_with(|| literal(value));
+        let steady = match known {
+            Some(bits) => {
+                let bits = Literal::from_bits(dtype, u128::from(bits)).bits() as u64;
+                // A bool fills its lane.
+                let bits = if dtype.is_bool() { bits.wrapping_neg() } else { bits };
+                if wide { Steady::Bits64(bits) } else { Steady::Bits32(bits as u32) }
+            }
+            None => {
+                let slot = self.number(Number::Value(value));
+                if wide { Steady::Slot64(slot) } else { Steady::Slot32(slot) }
+            }
+        };
+        let src = select.steady(steady);
+        if wide { smallvec![src, src] } else { smallvec![src] }
+    }
+
+    /// The place of a number among those that the caller hands over.
+    fn number(&mut self, number: Number) -> u32 {
+        let known = self.numbers.iter().position(|&known| known == number);
+        known.unwrap_or_else(|| {
+            self.numbers.push(number);
+            self.numbers.len() - 1
+        }) as u32
+    }
+}
+
+/// The address of the first lane of an access.
+fn memory(access: &Access, dtype: DType, plus: i64, step: i64) -> Option<Memory> {
+    let bytes = dtype.size() as i64;
+    let offset = access.offset.checked_add(plus.checked_mul(step)?)?.checked_mul(bytes)?;
+    // Room for the parts of a value.
+    let offset = i32::try_from(offset).ok().filter(|offset| offset.abs() < i32::MAX / 2)?;
+    Some(Memory { stream: access.stream, scale: step * bytes, offset })
+}

@@ -1,0 +1,231 @@
+//! A function of wide code: what is around its loops.
+//!
+//! It is called with the address of a block, where its loop starts and where it ends, and calls nobody. The block
+//! holds pointers, then numbers of eight bytes each. On its way out the upper parts of vectors become zero.
+
+use super::Level;
+use super::encode::{Assembler, General, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When};
+use super::inst::{Lanes, Line, Steadies, Steady, SteadyId};
+use super::opcode::{
+    BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, OR, STORE,
+};
+use super::registers::{Allocation, BLOCK, Surroundings};
+
+/// Registers for pointers; those from the sixth on belong to the caller.
+const POINTERS: [General; 11] = [RCX, 8, 9, 10, 11, RBX, RBP, 12, 13, 14, 15];
+const OWN: usize = 5;
+
+/// Most pointers that a function takes.
+pub(crate) const MOST_STREAMS: usize = POINTERS.len();
+
+/// Most bytes of stack that a function takes: half of the smallest page.
+const MOST_STACK: i32 = 2048;
+
+/// A loop of a function.
+#[derive(Debug)]
+pub(crate) struct Loop {
+    pub(crate) line: Line,
+    /// How many iterations it does at a time.
+    pub(crate) step: i32,
+    /// Whether its lanes are masked, so that it does the last iterations too.
+    pub(crate) masked: bool,
+}
+
+/// What a function is made of.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    pub(crate) level: Level,
+    pub(crate) streams: usize,
+    pub(crate) steadies: Steadies,
+    /// What each accumulator starts from.
+    pub(crate) accumulators: Vec<SteadyId>,
+    /// How many of them are results: the first ones.
+    pub(crate) results: usize,
+    /// Results that have the bits of another accumulator too.
+    pub(crate) united: Vec<(u8, u8)>,
+    /// In the order in which they run.
+    pub(crate) loops: Vec<Loop>,
+}
+
+/// Bytes of a function, and how many of them are instructions.
+#[derive(Clone, Debug)]
+pub(crate) struct LeafCode {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) instructions: usize,
+}
+
+impl Leaf {
+    /// The bytes; `None` if so much goes to the stack that it may reach beyond the page that guards it.
+    pub(crate) fn assemble(&self) -> Option<LeafCode> {
+        let mut asm = Assembler::new(self.level);
+        let (places, mut pool) = self.places();
+        let saved = &POINTERS[OWN.min(self.streams)..self.streams];
+        for &register in saved {
+            asm.push(register);
+        }
+        asm.subtract_const(RSP, 0);
+        let frame = asm.bytes.len();
+        // The loop variable, and how many iterations are left.
+        asm.load(RAX, Place::Register(RSI));
+        asm.subtract(RDX, RSI);
+        for (k, &register) in POINTERS[..self.streams].iter().enumerate() {
+            asm.load(register, Place::Memory(BLOCK, None, 8 * k as i32));
+        }
+        for (register, id) in self.accumulators.iter().enumerate() {
+            let wide = self.steadies.all[id.0 as usize].element() == Some(8);
+            let op = match self.level {
+                Level::Avx2 if wide => BROADCAST_WIDE_VEX,
+                _ => BROADCAST.of(wide),
+            };
+            asm.vector(op, &Operands::new(register as u8, 0, places[id.0 as usize]));
+        }
+        let mut slots = 0;
+        for each in &self.loops {
+            let around = Surroundings {
+                level: self.level,
+                steadies: &self.steadies,
+                places: &places,
+                streams: &POINTERS[..self.streams],
+                taken_masks: if each.masked { iteration_masks(&each.line) } else { 0 },
+            };
+            if each.masked {
+                masked_loop(&mut asm, each, &around, &mut pool, &mut slots);
+            } else {
+                whole_loop(&mut asm, each, &around, &mut slots);
+            }
+        }
+        if !self.accumulators.is_empty() {
+            asm.load(RSI, Place::Memory(BLOCK, None, self.results_at()));
+            for &(a, b) in &self.united {
+                asm.vector(OR.of(false), &Operands::new(a, a, Place::Register(b)));
+            }
+            for register in 0..self.results {
+                let place = Place::Memory(RSI, None, (register * self.level.bytes()) as i32);
+                asm.vector(STORE.of(false), &Operands::new(register as u8, 0, place));
+            }
+        }
+        asm.zero_upper();
+        let stack = 64 * slots as i32;
+        asm.bytes[frame - 4..frame].copy_from_slice(&stack.to_le_bytes());
+        asm.add_const(RSP, stack);
+        for &register in saved.iter().rev() {
+            asm.pop(register);
+        }
+        asm.ret();
+        let (bytes, instructions) = asm.finish(&pool);
+        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions })
+    }
+
+    /// Where in the block the address is to which accumulators go.
+    pub(crate) fn results_at(&self) -> i32 {
+        8 * self.streams as i32
+    }
+
+    /// Where in the block a number is that the caller hands over.
+    pub(crate) fn slot(&self, number: u32) -> i32 {
+        8 * (self.streams as i32 + 1 + number as i32)
+    }
+
+    /// Where everything steady is, and the constants behind the code.
+    fn places(&self) -> (Vec<Place>, Vec<u8>) {
+        let mut pool = Vec::new();
+        let mut places = vec![Place::Pool(0); self.steadies.all.len()];
+        // Whole vectors first, then ever smaller things: each is aligned by itself.
+        let sizes = |steady: &Steady| steady.element().unwrap_or(u8::MAX);
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|&k| std::cmp::Reverse(sizes(&self.steadies.all[k])));
+        for k in order {
+            places[k] = match self.steadies.all[k] {
+                Steady::Slot32(number) | Steady::Slot64(number) => {
+                    Place::Memory(BLOCK, None, self.slot(number))
+                }
+                _ => Place::Pool(pool.len()),
+            };
+            match self.steadies.all[k] {
+                Steady::Slot32(_) | Steady::Slot64(_) => {}
+                Steady::Bits32(bits) => pool.extend(bits.to_le_bytes()),
+                Steady::Bits64(bits) => pool.extend(bits.to_le_bytes()),
+                Steady::Count64(first) => {
+                    let lanes = self.level.bytes() as i64 / 8;
+                    pool.extend((first..first + lanes).flat_map(i64::to_le_bytes));
+                }
+                Steady::Steps32(step) => {
+                    let lanes = self.level.bytes() as i32 / 4;
+                    pool.extend((0..lanes).flat_map(|lane| (lane * step).to_le_bytes()));
+                }
+            }
+        }
+        (places, pool)
+    }
+}
+
+/// The mask registers that say which lanes are iterations.
+fn iteration_masks(line: &Line) -> u8 {
+    line.insts.iter().fold(0, |all, inst| match inst.lanes {
+        Lanes::Iterations(mask) => all | 1 << mask,
+        _ => all,
+    })
+}
+
+/// A loop over whole steps; what is left is for the next.
+fn whole_loop(asm: &mut Assembler, each: &Loop, around: &Surroundings<'_>, slots: &mut u32) {
+    asm.compare_const(RDX, each.step);
+    let none = asm.jump(Some(When::Less));
+    let allocation = Allocation::new(around, asm, &each.line, slots);
+    let start = allocation.run();
+    asm.add_const(RAX, each.step);
+    asm.subtract_const(RDX, each.step);
+    asm.compare_const(RDX, each.step);
+    asm.jump_back(Some(When::NotLess), start);
+    asm.land(none);
+}
+
+/// A loop over everything that is left: masks are full until its last turn.
+fn masked_loop(
+    asm: &mut Assembler,
+    each: &Loop,
+    around: &Surroundings<'_>,
+    pool: &mut Vec<u8>,
+    slots: &mut u32,
+) {
+    asm.compare_const(RDX, 0);
+    let none = asm.jump(Some(When::NotGreater));
+    let masks: Vec<u8> = (1..8).filter(|mask| around.taken_masks >> mask & 1 == 1).collect();
+    for &mask in &masks {
+        asm.vector(MASK_XNOR, &Operands::new(mask, mask, Place::Register(mask)));
+    }
+    let allocation = Allocation::new(around, asm, &each.line, slots);
+    let part = allocation.before(|asm| {
+        asm.compare_const(RDX, each.step);
+        asm.jump(Some(When::Less))
+    });
+    let (allocation, part) = part;
+    let start = allocation.run();
+    asm.add_const(RAX, each.step);
+    asm.subtract_const(RDX, each.step);
+    let end = asm.jump(Some(When::NotGreater));
+    asm.compare_const(RDX, each.step);
+    asm.jump_back(Some(When::NotLess), start);
+    asm.land(part);
+    // As many ones as there are iterations left, 16 for each group of lanes.
+    pool.resize(pool.len().next_multiple_of(8), 0);
+    let ones = Place::Pool(pool.len());
+    pool.extend([0xff; 8]);
+    asm.vector(LOW_BITS, &Operands::new(RSI, RDX, ones));
+    let mut group = 0;
+    for &mask in &masks {
+        let (wanted, half) = ((mask - 1) / 2, (mask - 1) % 2);
+        while group < wanted {
+            asm.shift_right(RSI, 16);
+            group += 1;
+        }
+        asm.vector(MASK_FROM_GENERAL, &Operands::new(mask, 0, Place::Register(RSI)));
+        if half == 1 {
+            let operands = Operands { constant: Some(8), ..Operands::new(mask, 0, Place::Register(mask)) };
+            asm.vector(MASK_SHIFT, &operands);
+        }
+    }
+    asm.jump_back(None, start);
+    asm.land(end);
+    asm.land(none);
+}

@@ -1,0 +1,256 @@
+//! Which loops become wide code, and how Cranelift's code calls it.
+
+use cranelift_codegen::ir::{
+    AbiParam, ExtFuncData, ExternalName, InstBuilder as _, Signature, UserExternalName, Value as Clif, types,
+};
+use cranelift_codegen::isa::CallConv;
+use smallvec::SmallVec;
+use tracewell_array::DType;
+use tracewell_kernel::{Combine, Op, Region, Size, Value};
+
+use super::Level;
+use super::body::{Body, Number};
+use super::inst::{Class, Steadies, Steady, SteadyId};
+use super::leaf::{Leaf, LeafCode, Loop};
+use super::select::{Accumulator, Select, parts_of};
+use crate::abi::{POINTER, WIDE_FUNCTIONS};
+use crate::emit::memory;
+use crate::hoist::is_straight;
+use crate::lanes::is_wide;
+use crate::lower::{Lower, Lowered};
+use crate::plan::laned;
+use crate::vector::Bound;
+
+/// Most instructions of a body that is written out several times, and how often.
+const UNROLL: [(usize, usize); 2] = [(12, 4), (24, 2)];
+
+/// Most instructions of a function; a body that needs more is left to others.
+const LIMIT: usize = 4000;
+
+/// What a reduction makes.
+pub(crate) struct Sums<'a> {
+    pub(crate) accumulators: &'a [(Combine, DType)],
+    /// How many lanes each has.
+    pub(crate) lanes: usize,
+    /// The address of their memory.
+    pub(crate) results: Option<Clif>,
+}
+
+impl Lower<'_, '_> {
+    /// The iterations of an `each` as wide code; returns where it stops, `None` if it is left to others.
+    pub(crate) fn wide_each(
+        &mut self,
+        var: Value,
+        [start, end]: [Clif; 2],
+        extent: Option<Size>,
+        region: &Region,
+        hoisted: &[bool],
+    ) -> Lowered<Option<Clif>> {
+        let Some(level) = self.wide_level(extent, region) else { return Ok(None) };
+        let laned = laned(self.kernel, var, region);
+        let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
+            return Ok(None);
+        };
+        let Some((leaf, code)) = self.map_leaf(level, &mut body, extent) else { return Ok(None) };
+        let stop = match level {
+            Level::Avx512 => end,
+            Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
+        };
+        self.leaves.push(code);
+        self.call_wide(&body, &leaf, [start, stop], None)?;
+        Ok(Some(stop))
+    }
+
+    /// A reduction as wide code, up to its lanes; returns where it stops, `None` if it is left to others.
+    pub(crate) fn wide_reduce(
+        &mut self,
+        var: Value,
+        [start, end]: [Clif; 2],
+        extent: Size,
+        sums: &Sums<'_>,
+        region: &Region,
+        hoisted: &[bool],
+    ) -> Lowered<Option<Clif>> {
+        let Some(level) = self.wide_level(Some(extent), region) else { return Ok(None) };
+        let laned = laned(self.kernel, var, region);
+        let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
+            return Ok(None);
+        };
+        let leaf = self.reduce_leaf(level, &mut body, sums.accumulators, sums.lanes);
+        let Some((leaf, code)) = leaf else { return Ok(None) };
+        let stop = match level {
+            Level::Avx512 => end,
+            Level::Avx2 => self.whole_steps(start, end, sums.lanes as i64),
+        };
+        self.leaves.push(code);
+        self.call_wide(&body, &leaf, [start, stop], sums.results)?;
+        Ok(Some(stop))
+    }
+
+    /// The level at which a loop is worth a function of its own.
+    fn wide_level(&self, extent: Option<Size>, region: &Region) -> Option<Level> {
+        let level = self.emit.features.wide?;
+        let long = !matches!(extent, Some(Size::Const(n)) if n < level.lanes() as i64);
+        (long && !self.lanes_around && is_straight(region)).then_some(level)
+    }
+
+    fn map_leaf(&self, level: Level, body: &mut Body<'_>, extent: Option<Size>) -> Option<(Leaf, LeafCode)> {
+        let mut steadies = Steadies::default();
+        let literal = |value: Value| self.literal_of(value);
+        let mut one = |body: &mut Body<'_>, copies: usize, masked: bool| -> Option<Loop> {
+            let mut select = Select::new(level, &mut steadies, masked);
+            for copy in 0..copies {
+                body.copy(&mut select, (copy * level.lanes()) as i64, &literal, &[])?;
+            }
+            Some(Loop { line: select.finish(), step: (copies * level.lanes()) as i32, masked })
+        };
+        let last = one(body, 1, level == Level::Avx512)?;
+        let length = last.line.insts.len();
+        if length > LIMIT {
+            return None;
+        }
+        let copies = UNROLL.iter().find(|(most, _)| length <= *most).map_or(1, |(_, copies)| *copies);
+        let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
+        let mut loops = Vec::new();
+        if copies > 1 && worth {
+            loops.push(one(body, copies, false)?);
+        }
+        loops.push(last);
+        let leaf = Leaf {
+            level,
+            streams: body.streams.len(),
+            steadies,
+            accumulators: Vec::new(),
+            results: 0,
+            united: Vec::new(),
+            loops,
+        };
+        let code = leaf.assemble()?;
+        Some((leaf, code))
+    }
+
+    fn reduce_leaf(
+        &self,
+        level: Level,
+        body: &mut Body<'_>,
+        accumulators: &[(Combine, DType)],
+        lanes: usize,
+    ) -> Option<(Leaf, LeafCode)> {
+        let groups = lanes / level.lanes();
+        let has_nans = |op: Op, dtype: DType| dtype.is_float() && matches!(op, Op::Min | Op::Max);
+        let registers = |&(combine, dtype): &(Combine, DType)| {
+            groups * parts_of(dtype) * if has_nans(combine.op(), dtype) { 2 } else { 1 }
+        };
+        if groups == 0 || accumulators.iter().map(registers).sum::<usize>() > level.registers() / 2 {
+            return None;
+        }
+        let masked = level == Level::Avx512;
+        let mut steadies = Steadies::default();
+        let zero = steadies.id(Steady::Bits32(0));
+        let mut select = Select::new(level, &mut steadies, masked);
+        // In the order of memory: all lanes of the first accumulator, then of the next.
+        let mut sums: Vec<Vec<Accumulator>> = vec![Vec::new(); groups];
+        let mut starts: Vec<SteadyId> = Vec::new();
+        let mut register = |select: &mut Select<'_>, start: SteadyId| {
+            starts.push(start);
+            select.line.reg(Class::Vector)
+        };
+        for &(combine, dtype) in accumulators {
+            let identity = combine.identity(dtype).expect("the kernel verified").bits() as u64;
+            let identity = if dtype.is_bool() { identity.wrapping_neg() } else { identity };
+            let identity = match is_wide(dtype) {
+                true => Steady::Bits64(identity),
+                false => Steady::Bits32(identity as u32),
+            };
+            let identity = select.steadies.id(identity);
+            for group in &mut sums {
+                let registers = (0..parts_of(dtype)).map(|_| register(&mut select, identity)).collect();
+                group.push(Accumulator { op: combine.op(), dtype, registers, nans: SmallVec::new() });
+            }
+        }
+        let results = select.line.classes.len();
+        let mut united = Vec::new();
+        for sum in sums.iter_mut().flatten() {
+            if has_nans(sum.op, sum.dtype) {
+                sum.nans = sum.registers.iter().map(|_| register(&mut select, zero)).collect();
+                united.extend(sum.registers.iter().zip(&sum.nans).map(|(a, b)| (a.0 as u8, b.0 as u8)));
+            }
+        }
+        select.line.accumulators = select.line.classes.len();
+        for (group, sums) in sums.iter().enumerate() {
+            select.group = if masked { group } else { 0 };
+            body.copy(&mut select, (group * level.lanes()) as i64, &|value| self.literal_of(value), sums)?;
+        }
+        let line = select.finish();
+        if line.insts.len() > LIMIT {
+            return None;
+        }
+        let loops = vec![Loop { line, step: lanes as i32, masked }];
+        let streams = body.streams.len();
+        let leaf = Leaf { level, streams, steadies, accumulators: starts, results, united, loops };
+        let code = leaf.assemble()?;
+        Some((leaf, code))
+    }
+
+    /// The bits of a value that is a constant here.
+    fn literal_of(&self, value: Value) -> Option<u64> {
+        match self.bound(value) {
+            Bound::One(value) => self.emit.constant_bits(value),
+            _ => None,
+        }
+    }
+
+    /// Fills the block and calls the function, which is the last one.
+    fn call_wide(
+        &mut self,
+        body: &Body<'_>,
+        leaf: &Leaf,
+        [start, stop]: [Clif; 2],
+        results: Option<Clif>,
+    ) -> Lowered {
+        let size = leaf.slot(body.numbers.len() as u32).max(8);
+        let block = self.emit.stack(size as usize);
+        let block = self.emit.stack_address(block, 0);
+        for (k, number) in body.numbers.iter().enumerate() {
+            let (dtype, value) = match *number {
+                Number::Value(value) => {
+                    let Bound::One(clif) = self.bound(value) else {
+                        unreachable!("a value that is the same in every lane")
+                    };
+                    (self.kernel.dtype(value), clif)
+                }
+                Number::Last(dtype, size) => (dtype, self.emit.last_of(dtype, size)),
+                Number::Size(size) => (DType::I64, self.emit.size(size)),
+            };
+            let address = self.emit.add_const(block, i64::from(leaf.slot(k as u32)));
+            self.emit.store_lane(dtype, value, address);
+        }
+        // Pointers are those of iteration 0, and so is whatever depends on its number.
+        let zero = self.emit.int(types::I64, 0);
+        self.bind(body.var(), Bound::One(zero));
+        for stmt in body.ramp_stmts() {
+            self.stmt(stmt)?;
+        }
+        for (k, stream) in body.streams.iter().enumerate() {
+            let address = self.element_address(stream.buffer, &stream.index);
+            self.emit.ins().store(memory(), address, block, 8 * k as i32);
+        }
+        if let Some(results) = results {
+            self.emit.ins().store(memory(), results, block, leaf.results_at());
+        }
+        let mut signature = Signature::new(CallConv::SystemV);
+        signature.params = [POINTER, types::I64, types::I64].map(AbiParam::new).to_vec();
+        let signature = self.emit.builder.import_signature(signature);
+        let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: self.leaves.len() as u32 - 1 };
+        let name = self.emit.builder.func.declare_imported_user_function(name);
+        let function = self.emit.builder.import_function(ExtFuncData {
+            name: ExternalName::user(name),
+            signature,
+            // Behind this function, in the same bytes.
+            colocated: true,
+            patchable: false,
+        });
+        self.emit.ins().call(function, &[block, start, stop]);
+        Ok(())
+    }
+}

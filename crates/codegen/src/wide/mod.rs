@@ -1,0 +1,26 @@
+//! Vectors of 256 and 512 bits, beside Cranelift's 128.
+//!
+//! An innermost loop whose body is a straight line becomes a function of its own, written here from the first to
+//! the last byte; Cranelift's code hands it pointers and numbers in a block on the stack and calls it. What is
+//! refused here stays with Cranelift, and both give the same bits.
+//!
+//! In reading order: `loops` decides what is taken and hands it over, `body` walks the statements, `select`,
+//! `compare` and `convert` say what an operation is, `registers` gives out registers, `leaf` and `encode` write
+//! bytes, `opcode` is the list of instructions.
+
+mod body;
+mod compare;
+mod convert;
+mod encode;
+mod inst;
+mod leaf;
+mod level;
+mod loops;
+mod opcode;
+mod registers;
+mod select;
+
+pub(crate) use leaf::LeafCode;
+pub(crate) use level::Level;
+pub use level::Width;
+pub(crate) use loops::Sums;

@@ -1,0 +1,116 @@
+//! Wide code, read back by a decoder that is not ours: whole instructions, of the features of its level only.
+#![cfg(target_arch = "x86_64")]
+
+use iced_x86::{
+    Code as Instruction, CpuidFeature, Decoder, DecoderOptions, FlowControl, Formatter as _, NasmFormatter,
+};
+use tracewell_codegen::{Code, Target, Width, compile};
+use tracewell_kernel::{Kernel, generate};
+
+fn kernel(text: &str) -> Kernel {
+    text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+/// What a machine of a width has.
+fn features(width: Width) -> &'static [CpuidFeature] {
+    use CpuidFeature as F;
+    const AVX2: &[CpuidFeature] = &[F::INTEL8086, F::INTEL386, F::X64, F::AVX, F::AVX2, F::FMA, F::BMI2];
+    const AVX512: &[CpuidFeature] = &[
+        F::INTEL8086,
+        F::INTEL386,
+        F::X64,
+        F::AVX,
+        F::BMI2,
+        F::AVX512F,
+        F::AVX512CD,
+        F::AVX512BW,
+        F::AVX512DQ,
+    ];
+    match width {
+        Width::W128 => &[],
+        Width::W256 => AVX2,
+        Width::W512 => AVX512,
+    }
+}
+
+/// The instructions of all wide functions as text, if they are what they must be.
+fn read_back(code: &Code, width: Width) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut formatter = NasmFormatter::new();
+    for range in &code.wide {
+        let bytes = &code.bytes[range.clone()];
+        let mut decoder = Decoder::with_ip(64, bytes, range.start as u64, DecoderOptions::NONE);
+        let mut zeroed = false;
+        for instruction in &mut decoder {
+            let mut text = String::new();
+            formatter.format(&instruction, &mut text);
+            assert!(!instruction.is_invalid(), "at {:x}: {bytes:02x?}\n{lines:#?}", instruction.ip());
+            for feature in instruction.cpuid_features() {
+                assert!(features(width).contains(feature), "{text} needs {feature:?}");
+            }
+            // Whoever is called returns, and only with the upper parts of vectors zero; nobody is called.
+            match instruction.flow_control() {
+                FlowControl::Return => assert!(zeroed, "returns without vzeroupper"),
+                FlowControl::Next | FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {}
+                other => panic!("{text} is {other:?}"),
+            }
+            if matches!(
+                instruction.flow_control(),
+                FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch
+            ) {
+                let target = instruction.near_branch_target() as usize;
+                assert!(range.contains(&target), "{text} leaves its function");
+            }
+            zeroed |= instruction.code() == Instruction::VEX_Vzeroupper;
+            lines.push(text);
+        }
+        assert_eq!(lines.last().map(String::as_str), Some("ret"));
+    }
+    lines
+}
+
+fn widths() -> Vec<(Width, Target)> {
+    let wide = Width::ALL.into_iter().filter(|&width| width > Width::W128);
+    wide.filter_map(|width| Some((width, Target::host().with_width(width).ok()?))).collect()
+}
+
+#[test]
+fn random_kernels_decode() {
+    for (width, target) in widths() {
+        let mut functions = 0;
+        for seed in 0..200 {
+            let kernel = generate::kernel(seed).kernel;
+            let code = compile(&kernel, &target).unwrap_or_else(|error| panic!("{error}\n{kernel}"));
+            functions += code.wide.len();
+            read_back(&code, width);
+        }
+        assert!(functions > 20, "{functions} functions of {width} bits");
+    }
+}
+
+#[test]
+fn a_narrow_target_has_no_wide_code() {
+    let narrow = Target::host().with_width(Width::W128).expect("every machine has it");
+    let code = compile(&kernel(MULTIPLY_ADD), &narrow).expect("a kernel that compiles");
+    assert!(code.wide.is_empty());
+}
+
+const MULTIPLY_ADD: &str = "kernel @mul_add(b0: f32, b1: f32, b2: f32, b3: mut f32) sizes 1 {
+    each %i < s0 {
+        %x: f32 = load b0[%i] %y: f32 = load b1[%i] %z: f32 = load b2[%i]
+        %p: f32 = mul %x, %y %s: f32 = add %p, %z store b3[%i], %s
+    }
+}";
+
+/// The loop of a multiplication and an addition: four copies, then one under a mask.
+#[test]
+fn loops_have_no_instruction_too_many() {
+    for (width, target) in widths() {
+        let code = compile(&kernel(MULTIPLY_ADD), &target).expect("a kernel that compiles");
+        assert_eq!(code.wide.len(), 1);
+        let lines = read_back(&code, width);
+        let count = |name: &str| lines.iter().filter(|line| line.starts_with(name)).count();
+        assert_eq!((count("vmulps"), count("vaddps")), (5, 5), "{lines:#?}");
+        assert!(lines.len() <= 60, "{lines:#?}");
+    }
+}

@@ -1,0 +1,226 @@
+//! Vectors of every width that the machine has give the bits of 128, for every length, and touch nothing else.
+
+mod common;
+
+use common::{Machine, Random, check, same};
+use smallvec::smallvec;
+use tracewell_array::{DType, Literal, Tensor};
+use tracewell_codegen::{Target, Width, compile};
+use tracewell_kernel::math::{FUNCTIONS, Function};
+use tracewell_kernel::{Index, Kernel, KernelBuilder, Size};
+
+/// The machine with each width that it has beyond 128 bits.
+fn widths() -> Vec<Target> {
+    let wide = Width::ALL.into_iter().filter(|&width| width > Width::W128);
+    wide.filter_map(|width| Target::host().with_width(width).ok()).collect()
+}
+
+fn narrow() -> Target {
+    Target::host().with_width(Width::W128).expect("every machine has it")
+}
+
+fn function(function: &Function, dtype: DType) -> Kernel {
+    let mut b = KernelBuilder::new();
+    let extent = b.size();
+    let inputs: Vec<_> = (0..function.arity()).map(|_| b.param(dtype, false)).collect();
+    let out = b.param(dtype, true);
+    b.each(extent, |b, i| {
+        let at = || Index { offset: Size::Const(0), terms: smallvec![(i, Size::Const(1))] };
+        let arguments: Vec<_> = inputs.iter().map(|&input| b.load(input, at())).collect();
+        let result = function.build(b, &arguments);
+        b.store(out, at(), result);
+    });
+    b.finish(function.name)
+}
+
+/// The first elements of a tensor.
+fn first(tensor: &Tensor, len: usize) -> Tensor {
+    let literals: Vec<Literal> = tensor.literals().take(len).collect();
+    Tensor::from_literals(tensor.dtype(), [len], &literals).expect("as many as there are")
+}
+
+/// Each math function of each float type is wide code, and has the bits of 128 at every length.
+#[test]
+fn functions() {
+    const MOST: usize = 200;
+    let mut random = Random(11);
+    for math in FUNCTIONS {
+        for dtype in [DType::F32, DType::F64] {
+            let kernel = function(math, dtype);
+            let mut buffers: Vec<Tensor> = (0..=math.arity()).map(|_| random.tensor(dtype, MOST)).collect();
+            let expected = Machine::new(&kernel, &narrow()).run(&buffers, &[MOST as i64], &[MOST as i64]);
+            let expected = expected.last().expect("the result").clone();
+            buffers.pop();
+            for target in widths() {
+                let code = compile(&kernel, &target).expect("a kernel that compiles");
+                assert_eq!(code.wide.len(), 1, "{} of {dtype} at {}", math.name, target.width());
+                let machine = Machine::new(&kernel, &target);
+                for length in 0..=MOST {
+                    let mut inputs: Vec<Tensor> =
+                        buffers.iter().map(|tensor| first(tensor, length.max(1))).collect();
+                    inputs.push(random.tensor(dtype, length.max(1)));
+                    let before = inputs.last().expect("the result").clone();
+                    let found = machine.run(&inputs, &[length as i64], &[length as i64]);
+                    let found = found.last().expect("the result");
+                    let expected = if length == 0 { before } else { first(&expected, length) };
+                    for (at, (f, e)) in found.literals().zip(expected.literals()).enumerate() {
+                        let (name, width) = (math.name, target.width());
+                        assert!(
+                            same(f, e),
+                            "{name} of {dtype} at {width}, {length} long, [{at}]: {f}, not {e}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A kernel of one size, the types of its buffers, and how many elements each has for one iteration.
+struct Case {
+    text: &'static str,
+    buffers: &'static [(DType, usize)],
+    /// At 256 bits as well.
+    both: bool,
+}
+
+const CASES: &[Case] = &[
+    // Several results, of several widths, from operands at several places.
+    Case {
+        text: "kernel @stencil(b0: f32, b1: mut f32, b2: mut f64, b3: mut i32, b4: mut i64) sizes 1 {
+            each %i < s0 {
+                %x: f32 = load b0[%i] %y: f32 = load b0[%i + 1] %z: f32 = load b0[%i + 2]
+                %s: f32 = add %x, %y %t: f32 = sub %s, %z store b1[%i], %t
+                %w: f64 = convert %t %v: f64 = mul %w, %w store b2[%i], %v
+                %less: bool = lt %x, %z %one: i32 = const 1 %two: i32 = const -2
+                %c: i32 = select %less, %one, %two store b3[%i], %c
+                %five: i64 = const 5 %n: i64 = add %i, %five %m: i64 = mul %n, %i store b4[%i], %m
+            }
+        }",
+        buffers: &[(DType::F32, 3), (DType::F32, 1), (DType::F64, 1), (DType::I32, 1), (DType::I64, 1)],
+        both: true,
+    },
+    // Bytes in, bytes out.
+    Case {
+        text: "kernel @bytes(b0: u8, b1: bool, b2: mut u8, b3: mut bool) sizes 1 {
+            each %i < s0 {
+                %x: u8 = load b0[%i] %p: bool = load b1[%i] %k: u8 = const 77
+                %y: u8 = add %x, %k %z: u8 = select %p, %y, %x store b2[%i], %z
+                %q: bool = gt %z, %k %r: bool = xor %p, %q store b3[%i], %r
+            }
+        }",
+        buffers: &[(DType::U8, 1), (DType::Bool, 1), (DType::U8, 1), (DType::Bool, 1)],
+        both: false,
+    },
+    // Operands that are not neighbours.
+    Case {
+        text: "kernel @apart(b0: f32, b1: f64, b2: i32, b3: mut f64) sizes 1 {
+            each %i < s0 {
+                %x: f32 = load b0[%i*3 + 1] %y: f64 = load b1[%i*2] %z: i32 = load b2[%i*5 + 4]
+                %u: f64 = convert %x %v: f64 = convert %z
+                %s: f64 = add %u, %y %t: f64 = mul %s, %v store b3[%i], %t
+            }
+        }",
+        buffers: &[(DType::F32, 3), (DType::F64, 2), (DType::I32, 5), (DType::F64, 1)],
+        both: false,
+    },
+    // Operands from anywhere.
+    Case {
+        text: "kernel @take(b0: f32, b1: f64, b2: i64, b3: i32, b4: mut f64) sizes 1 {
+            each %i < s0 {
+                %a: i64 = load b2[%i] %p: i64 = clamp %a < s0
+                %b: i32 = load b3[%i] %q: i64 = convert %b %r: i64 = clamp %q < s0
+                %x: f32 = load b0[%p*2 + 1] %y: f64 = load b1[%i + %r*3]
+                %u: f64 = convert %x %s: f64 = add %u, %y store b4[%i], %s
+            }
+        }",
+        buffers: &[(DType::F32, 2), (DType::F64, 4), (DType::I64, 1), (DType::I32, 1), (DType::F64, 1)],
+        both: false,
+    },
+    // Sums of what is computed and of what is counted, of every width, with an operand that is the same throughout.
+    Case {
+        text: "kernel @sums(b0: f32, b1: u8, b2: mut f32, b3: mut f64, b4: mut i64, b5: mut u8) sizes 1 {
+            %a: f32, %b: f64, %c: i64, %d: u8 = reduce add, add, max, xor over %i < s0 {
+                %x: f32 = load b0[%i] %h: f32 = load b0[0] %y: f32 = mul %x, %h %w: f64 = convert %y
+                %k: u8 = load b1[%i]
+                yield %y, %w, %i, %k
+            }
+            store b2[0], %a
+            store b3[0], %b
+            store b4[0], %c
+            store b5[0], %d
+        }",
+        buffers: &[
+            (DType::F32, 1),
+            (DType::U8, 1),
+            (DType::F32, 1),
+            (DType::F64, 1),
+            (DType::I64, 1),
+            (DType::U8, 1),
+        ],
+        both: false,
+    },
+    // More values at once than there are registers.
+    Case {
+        text: "kernel @crowd(b0: f64, b1: mut f64) sizes 1 {
+            each %i < s0 {
+                %a: f64 = load b0[%i] %b: f64 = mul %a, %a %c: f64 = mul %b, %a %d: f64 = mul %c, %a
+                %e: f64 = mul %d, %a %f: f64 = mul %e, %a %g: f64 = mul %f, %a %h: f64 = mul %g, %a
+                %k: f64 = mul %h, %a %l: f64 = mul %k, %a %m: f64 = mul %l, %a %n: f64 = mul %m, %a
+                %o: f64 = mul %n, %a %p: f64 = mul %o, %a %q: f64 = mul %p, %a %r: f64 = mul %q, %a
+                %s: f64 = mul %r, %a %t: f64 = mul %s, %a
+                %1: f64 = sub %t, %a %2: f64 = fma %1, %b, %s %3: f64 = fma %2, %c, %r %4: f64 = fma %3, %d, %q
+                %5: f64 = fma %4, %e, %p %6: f64 = fma %5, %f, %o %7: f64 = fma %6, %g, %n %8: f64 = fma %7, %h, %m
+                %9: f64 = fma %8, %k, %l %10: f64 = add %9, %b %11: f64 = sub %10, %c %12: f64 = add %11, %d
+                %13: f64 = sub %12, %e %14: f64 = add %13, %f %15: f64 = sub %14, %g %16: f64 = add %15, %h
+                %17: f64 = sub %16, %k %18: f64 = add %17, %l %19: f64 = sub %18, %m %20: f64 = add %19, %n
+                %21: f64 = sub %20, %o %22: f64 = add %21, %p %23: f64 = sub %22, %q %24: f64 = add %23, %r
+                %25: f64 = sub %24, %s %26: f64 = add %25, %t store b1[%i], %26
+            }
+        }",
+        buffers: &[(DType::F64, 1), (DType::F64, 1)],
+        both: true,
+    },
+];
+
+/// Kernels that read and write in every way that wide code takes.
+#[test]
+fn accesses() {
+    let mut random = Random(12);
+    for case in CASES {
+        let kernel: Kernel = case.text.parse().unwrap_or_else(|error| panic!("{error}\n{}", case.text));
+        for target in widths() {
+            let code = compile(&kernel, &target).expect("a kernel that compiles");
+            let taken = case.both || target.width() == Width::W512;
+            assert_eq!(code.wide.len(), usize::from(taken), "at {}\n{}", target.width(), case.text);
+            let machine = Machine::new(&kernel, &target);
+            for length in (0..=70).chain([79, 80, 127, 128, 129, 200]) {
+                let buffers: Vec<Tensor> = case
+                    .buffers
+                    .iter()
+                    .map(|&(dtype, each)| random.tensor(dtype, (length * each).max(each)))
+                    .collect();
+                check(&machine, &buffers, &[length as i64]);
+            }
+        }
+    }
+}
+
+/// The same in a process whose buffers end before protected pages: nothing beyond them is touched.
+#[cfg(unix)]
+#[test]
+fn guarded() {
+    if std::env::var_os("TRACEWELL_GUARD").is_some() {
+        return;
+    }
+    let tests = std::env::current_exe().expect("a running test");
+    for test in ["functions", "accesses"] {
+        let output = std::process::Command::new(&tests)
+            .args(["--exact", test])
+            .env("TRACEWELL_GUARD", "1")
+            .output()
+            .expect("the same test binary");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains("1 passed") && output.status.success(), "{:?}\n{text}", output.status);
+    }
+}

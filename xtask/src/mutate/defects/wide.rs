@@ -1,0 +1,102 @@
+//! Defects of wide vectors.
+
+use super::Defect;
+
+const WIDE: &str = "-p tracewell-runtime --test wide";
+const ALONE: &str = "-p tracewell-runtime --test operations each_alone";
+const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
+const DECODE: &str = "-p tracewell-codegen --test wide";
+
+pub(super) const DEFECTS: &[Defect] = &[
+    Defect {
+        breaks: "wide code returns with the upper parts of vectors in use",
+        file: "crates/codegen/src/wide/leaf.rs",
+        text: "asm.zero_upper();",
+        with: "let _ = Assembler::zero_upper;",
+        test: DECODE,
+    },
+    Defect {
+        breaks: "a masked loop reads and writes beyond the end",
+        file: "crates/codegen/src/wide/leaf.rs",
+        text: "asm.compare_const(RDX, each.step);\n        asm.jump(Some(When::Less))",
+        with: "asm.compare_const(RDX, 0);\n        asm.jump(Some(When::Less))",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "the upper half of lanes of 64 bits has the mask of the lower",
+        file: "crates/codegen/src/wide/leaf.rs",
+        text: "constant: Some(8), ..Operands::new(mask",
+        with: "constant: Some(0), ..Operands::new(mask",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "registers from the seventeenth on are taken for others",
+        file: "crates/codegen/src/wide/encode.rs",
+        text: "Place::Register(register) => (register >> 4 & 1, operands.first >> 4 & 1),",
+        with: "Place::Register(_) => (0, operands.first >> 4 & 1),",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "a short offset counts bytes where it counts vectors",
+        file: "crates/codegen/src/wide/encode.rs",
+        text: "_ if whole => 64,",
+        with: "_ if whole => 1,",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "what went to the stack is what is needed next",
+        file: "crates/codegen/src/wide/registers.rs",
+        text: "let slot = *self.slots;\n            *self.slots += 1;",
+        with: "let slot = *self.slots;",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "a value gives its register back while it is still needed",
+        file: "crates/codegen/src/wide/registers.rs",
+        text: "number >= self.line.accumulators && self.done[number] as usize + reads == self.uses[number].len()",
+        with: "number >= self.line.accumulators && self.done[number] as usize + reads <= self.uses[number].len()",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "a product that is subtracted is added",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "u8::from(minus_a != minus_b) << 2",
+        with: "u8::from(minus_a && minus_b) << 2",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "the smaller of two floats forgets NaN",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));",
+        with: "let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(0x1e));",
+        test: ALONE,
+    },
+    Defect {
+        breaks: "a reduction forgets the NaN that it met",
+        file: "crates/codegen/src/wide/leaf.rs",
+        text: "for &(a, b) in &self.united {",
+        with: "for &(a, b) in &self.united[..0] {",
+        test: REDUCTIONS,
+    },
+    Defect {
+        breaks: "lanes that are no iterations are summed up",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "for (part, (&accumulator, &value)) in sum.registers.iter().zip(&value).enumerate() {\n            let lanes = self.iterations(part);",
+        with: "for (part, (&accumulator, &value)) in sum.registers.iter().zip(&value).enumerate() {\n            let lanes = Lanes::All;",
+        test: REDUCTIONS,
+    },
+    Defect {
+        breaks: "a float that is too large becomes the smallest integer",
+        file: "crates/codegen/src/wide/convert.rs",
+        text: "let above = self.compared(COMPARE_F.of(wide), a, end, Some(0x1d));",
+        with: "let above = self.compared(COMPARE_F.of(wide), a, end, Some(0x1e));",
+        test: ALONE,
+    },
+    Defect {
+        breaks: "the second half of a strided operand is the first",
+        file: "crates/codegen/src/wide/body.rs",
+        text: "let second = memory(&access, dtype, plus + half, *step)?;",
+        with: "let second = memory(&access, dtype, plus, *step)?;",
+        test: WIDE,
+    },
+];
