@@ -25,5 +25,5 @@ mod vector_product;
 pub use cache::{CompiledKernel, compiled};
 pub use code::{CodeMemory, live_code_bytes};
 pub use error::{BuildError, RunError};
-pub use executable::{Executable, Input};
+pub use executable::{Executable, Input, StepTime};
 pub use stop::{Cancel, with_cancel, with_time_limit};

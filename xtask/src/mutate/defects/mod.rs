@@ -9,6 +9,7 @@ mod core;
 mod indexing;
 mod linalg;
 mod sorting;
+mod watch;
 mod windows;
 
 use super::Defect;
@@ -21,6 +22,7 @@ const FAMILIES: &[&[Defect]] = &[
     sorting::DEFECTS,
     windows::DEFECTS,
     linalg::DEFECTS,
+    watch::DEFECTS,
 ];
 
 /// All of them, in the order of their numbers.
