@@ -32,11 +32,14 @@ fn a_depth_limit_leaves_out_what_is_deeper() {
         let call = tape.find(deepest).unwrap();
         assert_eq!(call.children().len(), 0, "{tape:?}");
         assert_eq!(tape.nodes().map(|node| node.depth()).max(), Some(limit));
-        assert_eq!(bits(&call.value().unwrap()), bits(&match deepest {
-            "low" => low(&x),
-            "middle" => middle(&x),
-            _ => high(&x),
-        }));
+        assert_eq!(
+            bits(&call.value().unwrap()),
+            bits(&match deepest {
+                "low" => low(&x),
+                "middle" => middle(&x),
+                _ => high(&x),
+            })
+        );
     }
 }
 
@@ -75,9 +78,8 @@ fn a_context_of_a_users_own() {
 fn contexts_are_composed() {
     let x = x();
     let both = Both(Only(|call: &Seen<'_>| call.name != "low"), Both(DepthLimit(9), Turns(3)));
-    let tape = Tape::record_in(both, || {
-        while_loop(high(&x).sum(), |s: &Array| s.lt(100.0), |s: &Array| s * 2.0)
-    });
+    let tape =
+        Tape::record_in(both, || while_loop(high(&x).sum(), |s: &Array| s.lt(100.0), |s: &Array| s * 2.0));
     assert_eq!(names(tape.find("low").unwrap()), Vec::<String>::new());
     assert!(tape.find("turn 2").is_some() && tape.find("turn 3").is_none(), "{tape:?}");
 }

@@ -30,7 +30,10 @@ fn paths<'t>(nodes: impl IntoIterator<Item = Node<'t>>) -> Vec<String> {
 fn children_parent_and_index() {
     let tape = tape();
     let call = tape.find("model").unwrap();
-    assert_eq!(paths(call.children()), ["3.1 x", "3.2 y", "3.3 product", "3.4 cos", "3.5 add", "3.6 sin", "3.7 return"]);
+    assert_eq!(
+        paths(call.children()),
+        ["3.1 x", "3.2 y", "3.3 product", "3.4 cos", "3.5 add", "3.6 sin", "3.7 return"]
+    );
     for (position, child) in call.children().enumerate() {
         assert_eq!(child.index(), position + 1);
         assert!(child.parent() == Some(call) && call.child(position + 1) == Some(child));
@@ -95,7 +98,19 @@ fn backward_and_forward_across_levels() {
     assert!(!found.contains(&"3.4 cos".to_string()));
     let mul = tape.find("mul").unwrap();
     let found = paths(mul.forward_in(Reach::Across, |_, _| {}));
-    assert_eq!(found, ["3.3.4 return", "3.3 product", "3.5 add", "3.6 sin", "3.7 return", "3 model", "4 return", " program"]);
+    assert_eq!(
+        found,
+        [
+            "3.3.4 return",
+            "3.3 product",
+            "3.5 add",
+            "3.6 sin",
+            "3.7 return",
+            "3 model",
+            "4 return",
+            " program"
+        ]
+    );
 }
 
 #[test]

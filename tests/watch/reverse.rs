@@ -30,5 +30,9 @@ fn a_recursive_random_program_is_recorded() {
     let tape = Tape::record(|| example::geom(&n, &beta, &key));
     assert_eq!(bits(&tape.value().unwrap()), plain);
     let calls = tape.nodes().filter(|node| node.name() == "geom").count();
-    assert_eq!(calls as i32, tape.value().unwrap().item::<i32>() - 3 + 1, "one call more than the number grew");
+    assert_eq!(
+        calls as i32,
+        tape.value().unwrap().item::<i32>() - 3 + 1,
+        "one call more than the number grew"
+    );
 }

@@ -19,7 +19,9 @@ fn lowered() -> Lowered {
 fn the_page_shows_every_stage() {
     let lowered = lowered();
     let html = lowered.to_html(None);
-    for part in ["call tree as traced", "optimized graph", "steps", "memory", "stages.rs:", "f32[64]", "estimated"] {
+    for part in
+        ["call tree as traced", "optimized graph", "steps", "memory", "stages.rs:", "f32[64]", "estimated"]
+    {
         assert!(html.contains(part), "{part}");
     }
     assert!(html.contains("step 0"), "equations say which step computes them");
@@ -74,7 +76,10 @@ fn a_program_that_compiles() {
 fn the_log_tells_of_traces_and_compiles() {
     let said = alone("stages::a_program_that_compiles", &[("TRACEWELL_LOG", "compiles")]);
     assert!(said.contains("tracewell: traced `layered` in "), "{said}");
-    assert!(said.contains("tracewell: compiled `layered` in ") && said.contains("(f32[64]) -> (f32[3])"), "{said}");
+    assert!(
+        said.contains("tracewell: compiled `layered` in ") && said.contains("(f32[64]) -> (f32[3])"),
+        "{said}"
+    );
     let silent = alone("stages::a_program_that_compiles", &[]);
     assert!(!silent.contains("tracewell:"), "{silent}");
 }
@@ -85,8 +90,10 @@ fn stages_are_dumped_into_a_folder() {
     let path = folder.to_str().unwrap();
     let stages = "traced,optimized,program,clif,asm";
     alone("stages::a_program_that_compiles", &[("TRACEWELL_DUMP", stages), ("TRACEWELL_DUMP_DIR", path)]);
-    let mut names: Vec<String> =
-        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
     names.retain(|name| name.contains("layered"));
     names.sort();
     let ends: Vec<&str> = names.iter().map(|name| name.split_once("layered.").unwrap().1).collect();

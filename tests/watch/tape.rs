@@ -114,10 +114,13 @@ fn turns_of_loops_are_recorded_on_request() {
 #[test]
 fn turns_of_scans_and_maps_are_recorded_on_request() {
     let xs = vector();
-    let tape = Tape::record_in(Turns(2), || {
-        scan(Array::from(0.0f32), &xs, |c: &Array, x: &Array| (c + x, c * x))
-    });
-    assert_eq!(tape.nodes().filter(|n| matches!(n.kind(), Kind::Call(Callee::Turn(_)))).count(), 2, "{tape:?}");
+    let tape =
+        Tape::record_in(Turns(2), || scan(Array::from(0.0f32), &xs, |c: &Array, x: &Array| (c + x, c * x)));
+    assert_eq!(
+        tape.nodes().filter(|n| matches!(n.kind(), Kind::Call(Callee::Turn(_)))).count(),
+        2,
+        "{tape:?}"
+    );
 }
 
 #[test]
@@ -135,7 +138,7 @@ fn branches_have_their_line_and_condition() {
     let x = vector();
     let tape = Tape::record(|| clipped(&x));
     let branch = tape.nodes().find(|node| *node.kind() == Kind::Branch).unwrap();
-    assert_eq!(branch.location().unwrap().line, 30);
+    assert_eq!(branch.location().unwrap().line, 26);
     assert_eq!(branch.value().unwrap().item::<f32>(), 6.0);
     assert_eq!(branch.referenced()[0].1.name(), "reduce_sum");
     assert_eq!(branch.expression(), "item() since @2 == 6.0");
@@ -245,7 +248,10 @@ fn an_error_while_running_ends_the_compiled_call_there() {
     assert!(result.unwrap().is_err());
     let call = tape.root().children().find(|node| *node.kind() == Kind::Call(Callee::Jit)).unwrap();
     assert!(matches!(call.children().last().unwrap().kind(), Kind::Failure { .. }), "{tape:?}");
-    assert!(names(call).contains(&"sin".to_string()) && !names(call).contains(&"cos".to_string()), "{tape:?}");
+    assert!(
+        names(call).contains(&"sin".to_string()) && !names(call).contains(&"cos".to_string()),
+        "{tape:?}"
+    );
 }
 
 #[test]
@@ -255,7 +261,7 @@ fn recording_changes_no_bit() {
         ("eager", &|| x.sin() * x.exp()),
         ("jit", &|| outer_jit(&x)),
         ("grad", &|| grad(|x: &Array| soft(x).log().sum())(&x)),
-        ("vmap", &|| vmap(soft)(&Array::from([[1.0f32, 2.0], [3.0, 5.0]]))),
+        ("vmap", &|| vmap(|x: &Array| soft(x))(&Array::from([[1.0f32, 2.0], [3.0, 5.0]]))),
         ("loop", &|| looped(&x.sum())),
         ("traced", &|| clipped(&x)),
     ];

@@ -38,7 +38,8 @@ fn a_constant_is_changed() {
     let (x, y) = arrays();
     let tape = Tape::record(|| outer(&x, &y));
     let is_y = |v: Array| bits(&v) == bits(&y);
-    let constant = tape.root().children().find(|n| *n.kind() == Kind::Constant && n.value().is_some_and(is_y)).unwrap();
+    let constant =
+        tape.root().children().find(|n| *n.kind() == Kind::Constant && n.value().is_some_and(is_y)).unwrap();
     let new = Array::from([7.0f32, 8.0]);
     let updated = tape.update(&[(constant.id(), &new)]).unwrap();
     assert_eq!(bits(&updated.tape.value().unwrap()), bits(&outer(&x, &new)));
@@ -101,7 +102,7 @@ fn a_value_that_the_program_looked_at_cannot_change() {
     let tape = Tape::call(f, &Array::from(2.0f32));
     let error = tape.update(&[(parameter(&tape, "x"), &Array::from(3.0f32))]).unwrap_err();
     assert!(error.message().contains("may go another way now"), "{error}");
-    assert_eq!(error.location().unwrap().line, 104);
+    assert_eq!(error.location().unwrap().line, 101);
     let same = tape.update(&[(parameter(&tape, "x"), &Array::from(2.0f32))]).unwrap();
     assert!(same.changed.is_empty() && same.runs == 0);
 }

@@ -47,7 +47,8 @@ fn view_check(mut args: Args) -> Result {
 }
 
 fn installed() -> Option<String> {
-    let works = |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success());
+    let works =
+        |name: &&&str| Command::new(name).arg("--version").output().is_ok_and(|said| said.status.success());
     BROWSERS.iter().find(works).map(|name| (*name).to_string())
 }
 
@@ -56,7 +57,12 @@ fn graph() -> String {
     let mut text = String::from("func @large(%0: f32[16]) -> (f32[16]) {\n");
     for number in 0..EQUATIONS {
         // Writing to a String cannot fail.
-        let _ = writeln!(text, "  %{}: f32[16] = add %{number}, 1.0:f32[16]    at src/large.rs:{}:5", number + 1, number + 10);
+        let _ = writeln!(
+            text,
+            "  %{}: f32[16] = add %{number}, 1.0:f32[16]    at src/large.rs:{}:5",
+            number + 1,
+            number + 10
+        );
     }
     let _ = writeln!(text, "  return %{EQUATIONS}\n}}");
     text
@@ -83,8 +89,10 @@ fn check(browser: &str, page: &Path) -> Result {
 /// The document after its scripts have run. An error on the console is one of ours.
 fn open(browser: &str, url: &str) -> Result<String> {
     let words = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", "--dump-dom", url];
-    let said: Output =
-        Command::new(browser).args(words).output().map_err(|error| format!("cannot start `{browser}`: {error}"))?;
+    let said: Output = Command::new(browser)
+        .args(words)
+        .output()
+        .map_err(|error| format!("cannot start `{browser}`: {error}"))?;
     let console = String::from_utf8_lossy(&said.stderr).into_owned();
     let wrong = console.lines().find(|line| line.contains("CONSOLE") || line.contains("Uncaught"));
     match wrong {
@@ -97,7 +105,9 @@ fn open(browser: &str, url: &str) -> Result<String> {
 /// The number in an attribute of the document.
 fn attribute(document: &str, name: &str) -> Result<usize> {
     let after = document.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next());
-    after.and_then(|text| text.parse().ok()).ok_or_else(|| format!("the page has no `{name}`: its script did not run"))
+    after
+        .and_then(|text| text.parse().ok())
+        .ok_or_else(|| format!("the page has no `{name}`: its script did not run"))
 }
 
 fn expect(holds: bool, what: &str) -> Result {

@@ -8,7 +8,8 @@ use crate::args::Args;
 
 /// Writes the page, and gives its path.
 pub(crate) fn view(file: &Path, args: &Args) -> Result<PathBuf, String> {
-    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
     let wrong = |why: &dyn std::fmt::Display| format!("`{}`: {why}", file.display());
     let html = if text.starts_with("tracewell trace") {
         let trace = OpTrace::from_text(&text).map_err(|why| wrong(&why))?;
@@ -24,7 +25,8 @@ pub(crate) fn view(file: &Path, args: &Args) -> Result<PathBuf, String> {
 
 fn of_graph(graph: &Graph, profiled: bool) -> tracewell::Result<String> {
     let lowered = Lowered::new(graph)?;
-    let zeros: Vec<Array> = graph.input_types().iter().map(|ty| Array::zeros(ty.shape.clone(), ty.dtype)).collect();
+    let zeros: Vec<Array> =
+        graph.input_types().iter().map(|ty| Array::zeros(ty.shape.clone(), ty.dtype)).collect();
     let profile = if profiled { Some(lowered.profile(&zeros)?) } else { None };
     Ok(lowered.to_html(profile.as_ref()))
 }

@@ -60,10 +60,16 @@ fn krate(options: TokenStream) -> Result<Path> {
 fn expand(krate: &Path, function: Function) -> Result<TokenStream> {
     let Function { attrs, vis, sig, body } = function;
     if let Some(word) = &sig.asyncness {
-        return Err(syn::Error::new_spanned(word, "an async function cannot be traced: mark the function that it awaits"));
+        return Err(syn::Error::new_spanned(
+            word,
+            "an async function cannot be traced: mark the function that it awaits",
+        ));
     }
     if let Some(word) = &sig.constness {
-        return Err(syn::Error::new_spanned(word, "a const function cannot be traced: nothing watches the compiler"));
+        return Err(syn::Error::new_spanned(
+            word,
+            "a const function cannot be traced: nothing watches the compiler",
+        ));
     }
     let returns: Type = match &sig.output {
         ReturnType::Default => syn::parse_quote!(()),
@@ -117,7 +123,14 @@ mod tests {
 
     #[test]
     fn a_function_keeps_its_signature_and_body() {
-        let text = text(quote!(), quote!(pub fn f(x: &Array, n: usize) -> Array { x * n }));
+        let text = text(
+            quote!(),
+            quote!(
+                pub fn f(x: &Array, n: usize) -> Array {
+                    x * n
+                }
+            ),
+        );
         assert!(text.contains("pub fn f (x : & Array , n : usize) -> Array"), "{text}");
         assert!(text.contains("{ x * n }"), "{text}");
         assert!(!text.contains("compile_error"), "{text}");
@@ -126,12 +139,48 @@ mod tests {
     #[test]
     fn mistakes_are_told() {
         for (options, item, message) in [
-            (quote!(), quote!(struct A;), "expected a function"),
-            (quote!(), quote!(fn f();), "a traced function needs a body"),
-            (quote!(), quote!(async fn f() {}), "an async function cannot be traced"),
-            (quote!(), quote!(const fn f() {}), "a const function cannot be traced"),
-            (quote!(), quote!(fn f() -> impl Tree {}), "names the type that it returns"),
-            (quote!(depth = 3), quote!(fn f() {}), "takes `crate = path` and nothing else"),
+            (
+                quote!(),
+                quote!(
+                    struct A;
+                ),
+                "expected a function",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn f();
+                ),
+                "a traced function needs a body",
+            ),
+            (
+                quote!(),
+                quote!(
+                    async fn f() {}
+                ),
+                "an async function cannot be traced",
+            ),
+            (
+                quote!(),
+                quote!(
+                    const fn f() {}
+                ),
+                "a const function cannot be traced",
+            ),
+            (
+                quote!(),
+                quote!(
+                    fn f() -> impl Tree {}
+                ),
+                "names the type that it returns",
+            ),
+            (
+                quote!(depth = 3),
+                quote!(
+                    fn f() {}
+                ),
+                "takes `crate = path` and nothing else",
+            ),
         ] {
             assert!(text(options, item).contains(message), "{message}");
         }

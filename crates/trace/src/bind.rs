@@ -93,8 +93,11 @@ fn record_or_run(
             for operand in operands {
                 atoms.push(frame.atom(operand)?);
             }
-            let values =
-                if known.is_some() { known } else { evaluate(&frame, prim, operands, &result_types, location)? };
+            let values = if known.is_some() {
+                known
+            } else {
+                evaluate(&frame, prim, operands, &result_types, location)?
+            };
             let tracers = frame.record(prim, &atoms, &result_types, values, location);
             tracers.into_iter().map(Value::Traced).collect()
         }

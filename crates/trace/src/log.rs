@@ -51,7 +51,9 @@ impl Observer for EventLog {
         }
         let line = match event {
             // Of no interest to people: the functions and APIs tell more.
-            Event::Parameter { .. } | Event::Option { .. } | Event::Run { .. } | Event::Executed { .. } => return,
+            Event::Parameter { .. } | Event::Option { .. } | Event::Run { .. } | Event::Executed { .. } => {
+                return;
+            }
             Event::TracedEnter { function, called, location } => {
                 format!("traced {function}({}) at {}", types(called.values()), place(location))
             }

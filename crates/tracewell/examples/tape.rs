@@ -14,7 +14,7 @@ use tracewell::tape::{Argument, DepthLimit, Reach, Reference};
 #[traced]
 pub(crate) fn geom(n: &Array, beta: &Array, key: &Key) -> Array {
     let [toss, rest] = random::split(key);
-    let stop = random::uniform(&toss, [], F32).lt(beta);
+    let stop = random::uniform(&toss, Shape::scalar(), F32).lt(beta);
     if stop.item::<bool>() { n.clone() } else { geom(&(n + 1), beta, &rest) }
 }
 
@@ -40,7 +40,8 @@ pub(crate) fn gradient(tape: &Tape) -> Vec<Array> {
     worth.insert(result, Array::from(1.0f32));
     for node in tape.nodes().rev().filter(|node| node.primitive().is_some()) {
         let Some(g) = worth.get(&Reference { node: node.id(), result: 0 }).cloned() else { continue };
-        let given: Vec<Array> = node.arguments().iter().filter_map(|argument| tape.value_of(argument)).collect();
+        let given: Vec<Array> =
+            node.arguments().iter().filter_map(|argument| tape.value_of(argument)).collect();
         let x = &given[0];
         let y = node.value().expect("it ran");
         let parts = match node.name() {

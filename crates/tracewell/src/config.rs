@@ -9,8 +9,9 @@ pub(crate) fn cache_bytes() -> usize {
 
 /// `TRACEWELL_LOG`, read once: whether compiles are told of on stderr. Anything but `off` and `0` says so.
 pub(crate) fn logs() -> bool {
-    static LOGS: std::sync::LazyLock<bool> =
-        std::sync::LazyLock::new(|| std::env::var("TRACEWELL_LOG").is_ok_and(|v| !matches!(v.as_str(), "" | "off" | "0")));
+    static LOGS: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+        std::env::var("TRACEWELL_LOG").is_ok_and(|v| !matches!(v.as_str(), "" | "off" | "0"))
+    });
     *LOGS
 }
 

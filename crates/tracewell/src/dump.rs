@@ -19,7 +19,12 @@ const STAGES: &[(&str, &str)] =
 /// A jitted function was traced.
 pub(crate) fn traced(function: &str, graph: &Graph, time: Duration) {
     if config::logs() {
-        say(&format!("traced `{function}` in {}: {} equations, {}", short(time), graph.equations.len(), types(graph)));
+        say(&format!(
+            "traced `{function}` in {}: {} equations, {}",
+            short(time),
+            graph.equations.len(),
+            types(graph)
+        ));
     }
 }
 

@@ -110,7 +110,8 @@ impl Item {
             false => format!("<span class=\"a\">{}</span>", escape(&self.aside)),
         };
         // Neighbouring groups get colours that are far apart.
-        let group = self.group.map(|group| format!(" style=\"--h:{}\"", group * 137 % 360)).unwrap_or_default();
+        let group =
+            self.group.map(|group| format!(" style=\"--h:{}\"", group * 137 % 360)).unwrap_or_default();
         let class = if self.group.is_some() { "n g" } else { "n" };
         let text = escape(&self.text);
         // Writing to a String cannot fail.
@@ -147,7 +148,8 @@ impl Page {
                 }
                 Content::Table(head, rows) => {
                     let cells = |tag: &str, cells: &mut dyn Iterator<Item = &str>| {
-                        let cells: String = cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
+                        let cells: String =
+                            cells.map(|cell| format!("<{tag}>{}</{tag}>", escape(cell))).collect();
                         format!("<tr>{cells}</tr>\n")
                     };
                     out.push_str("<table>\n");
@@ -175,7 +177,8 @@ mod tests {
         let item = Item { children: vec![Item::new(bad, bad)], ..Item::new(bad, bad) };
         let table = Content::Table(vec!["a"], vec![vec![bad.to_string()]]);
         let sections = [Content::Tree(vec![item]), table, Content::Text(bad.to_string())];
-        let sections = sections.into_iter().map(|content| Section { title: bad.to_string(), content }).collect();
+        let sections =
+            sections.into_iter().map(|content| Section { title: bad.to_string(), content }).collect();
         let html = Page { title: bad.to_string(), sections }.html();
         assert!(!html.contains("<img") && !html.contains('\u{1}'));
         assert_eq!(html.matches("</script>").count(), 1, "only our own");

@@ -87,7 +87,10 @@ impl Lowered {
                 format!("optimized graph, {} equations; a colour is one step", optimized.equations.len()),
                 Content::Tree(optimized_items(optimized, &groups)),
             ),
-            section(format!("steps, {} kernels", program.kernels.len()), steps_table(program, &groups, profile)),
+            section(
+                format!("steps, {} kernels", program.kernels.len()),
+                steps_table(program, &groups, profile),
+            ),
             section(format!("memory, {} bytes of scratch", program.arena), memory_table(program)),
             section("program".to_string(), Content::Text(program.to_string())),
         ]
@@ -109,7 +112,14 @@ impl Lowered {
         let mut rows = vec![
             row("inputs", types(self.graph().input_types())),
             row("outputs", types(self.graph().output_types())),
-            row("equations", format!("{} traced, {} optimized", self.graph().equations.len(), self.optimized().equations.len())),
+            row(
+                "equations",
+                format!(
+                    "{} traced, {} optimized",
+                    self.graph().equations.len(),
+                    self.optimized().equations.len()
+                ),
+            ),
             row("kernels", self.program().kernels.len().to_string()),
             row("estimated cost", format!("{} ns on one core, without library calls", self.cost())),
             row("memory", format!("{} bytes of results and scratch", self.memory())),
@@ -144,7 +154,10 @@ impl OpTrace {
         let lowered = Lowered::new(&self.graph()?)?;
         let profile = if profiled { Some(lowered.profile(&self.inputs())?) } else { None };
         let stages = lowered.sections(profile.as_ref());
-        Ok(Page { title: "op trace · Tracewell".to_string(), sections: std::iter::once(ran).chain(stages).collect() })
+        Ok(Page {
+            title: "op trace · Tracewell".to_string(),
+            sections: std::iter::once(ran).chain(stages).collect(),
+        })
     }
 }
 
@@ -161,7 +174,10 @@ pub fn read_graph(text: &str) -> Result<Graph, Error> {
     let read = tracewell_graph::text::read(text, &tracewell_graph::text::NoCustom);
     read.map_err(|error| {
         let error = Error::new(ErrorKind::Io, format!("this is no graph: {error}"));
-        complete(error.help("primitives of your own and callbacks cannot be read from a text"), &Location::caller())
+        complete(
+            error.help("primitives of your own and callbacks cannot be read from a text"),
+            &Location::caller(),
+        )
     })
 }
 
@@ -228,8 +244,11 @@ fn place(equation: &Equation) -> String {
 
 /// A graph with what it calls inside of it.
 fn call_item(graph: &Graph) -> Item {
-    let types = |types: Vec<tracewell_graph::ArrayType>| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    let text = format!("@{}({}) -> ({})", graph.name, types(graph.input_types()), types(graph.output_types()));
+    let types = |types: Vec<tracewell_graph::ArrayType>| {
+        types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+    };
+    let text =
+        format!("@{}({}) -> ({})", graph.name, types(graph.input_types()), types(graph.output_types()));
     let child = |equation: &Equation| {
         let children = nested(equation).iter().map(|graph| call_item(graph)).collect();
         Item { children, ..Item::new(equation_text(graph, equation), place(equation)) }
@@ -312,5 +331,8 @@ fn memory_table(program: &Program) -> Content {
             life,
         ]
     };
-    Content::Table(vec!["slot", "elements", "bytes", "where", "steps"], program.slots.iter().enumerate().map(row).collect())
+    Content::Table(
+        vec!["slot", "elements", "bytes", "where", "steps"],
+        program.slots.iter().enumerate().map(row).collect(),
+    )
 }

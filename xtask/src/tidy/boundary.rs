@@ -26,8 +26,16 @@ const ALLOWED: &[(&str, &str, &str)] = &[
     ("crates/tracewell/src/op_trace/mod.rs", "tracing_ops", "runs its function under a recorder"),
     ("crates/tracewell/src/tape/query.rs", "backward_in", "calls its function at once, on nodes of a tape"),
     ("crates/tracewell/src/tape/query.rs", "forward_in", "calls its function at once, on nodes of a tape"),
-    ("crates/tracewell/src/traced.rs", "start", "asks its function for the arguments of a call that is told of"),
-    ("crates/tracewell/src/traced.rs", "call", "the body of a user's function, which fails as it would otherwise"),
+    (
+        "crates/tracewell/src/traced.rs",
+        "start",
+        "asks its function for the arguments of a call that is told of",
+    ),
+    (
+        "crates/tracewell/src/traced.rs",
+        "call",
+        "the body of a user's function, which fails as it would otherwise",
+    ),
     ("crates/tracewell/src/traced.rs", "end", "asks its function for the result of a call that is told of"),
     ("crates/tracewell/src/repro/mod.rs", "collect", "runs its function under a recorder"),
     ("crates/tracewell/src/repro/mod.rs", "writing_to", "runs its function under a switch"),

@@ -144,7 +144,8 @@ fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result
     for equation in &graph.equations {
         let operands = values.operands(equation);
         let results = step(&equation.prim, &operands, &result_types(graph, equation), executor)?;
-        let (Some(results), Some(operands)) = (results, operands.into_iter().collect::<Option<Vec<_>>>()) else {
+        let (Some(results), Some(operands)) = (results, operands.into_iter().collect::<Option<Vec<_>>>())
+        else {
             return Ok(());
         };
         if let Prim::Call(call) = &equation.prim {

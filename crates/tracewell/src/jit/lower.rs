@@ -154,11 +154,18 @@ impl Lowered {
         let wanted: Vec<ArrayType> = self.graph().input_types().iter().map(plain).collect();
         let found: Vec<ArrayType> = inputs.iter().map(|array| plain(&array.ty())).collect();
         if wanted != found {
-            let list = |types: &[ArrayType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-            let message = format!("`{}` takes ({}), and was given ({})", self.graph().name, list(&wanted), list(&found));
+            let list =
+                |types: &[ArrayType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "`{}` takes ({}), and was given ({})",
+                self.graph().name,
+                list(&wanted),
+                list(&found)
+            );
             return Err(Error::new(ErrorKind::Type, message));
         }
-        let data: Vec<Tensor> = inputs.iter().map(|array| ask(array.value(), "run()", location)).collect::<Result<_, _>>()?;
+        let data: Vec<Tensor> =
+            inputs.iter().map(|array| ask(array.value(), "run()", location)).collect::<Result<_, _>>()?;
         let mut lent: Vec<Input<'_>> = data.iter().map(Input::Lent).collect();
         let results = crate::executable::run(&self.executable, &mut lent)?;
         let types = self.graph().output_types();

@@ -28,7 +28,14 @@ impl OpTrace {
         };
         let calls = self.calls.iter().map(|call| {
             let line = call.location.as_ref().map(|location| json::string(&location.to_string()));
-            event(&call.what, "call", call.start, call.nanoseconds.unwrap_or(0), call.thread, json::object([("line", line)]))
+            event(
+                &call.what,
+                "call",
+                call.start,
+                call.nanoseconds.unwrap_or(0),
+                call.thread,
+                json::object([("line", line)]),
+            )
         });
         let ops = self.ops().map(|op| {
             let record = op.record;

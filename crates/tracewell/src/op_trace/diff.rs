@@ -136,7 +136,8 @@ fn inside(
 
 impl Ran {
     fn is_like(&self, other: &Ran) -> bool {
-        let plain = |types: &[ArrayType]| types.iter().map(|ty| (ty.dtype, ty.shape.clone())).collect::<Vec<_>>();
+        let plain =
+            |types: &[ArrayType]| types.iter().map(|ty| (ty.dtype, ty.shape.clone())).collect::<Vec<_>>();
         self.prim.name() == other.prim.name() && plain(&self.types) == plain(&other.types)
     }
 
@@ -199,7 +200,9 @@ fn differs(left: &Ran, right: &Ran, tolerance: f64) -> Option<Difference> {
         };
         // Written so that NaN beside a number is a difference.
         if let Some(element) = (0..a.len()).find(|&at| !distance(at).1) {
-            let largest = (0..a.len()).map(|at| distance(at).0).fold(0.0, |most: f64, d| if d > most || d.is_nan() { d } else { most });
+            let largest = (0..a.len())
+                .map(|at| distance(at).0)
+                .fold(0.0, |most: f64, d| if d > most || d.is_nan() { d } else { most });
             let (left, right) = (left.side(result, element), right.side(result, element));
             return Some(Difference { left, right, result, element, largest });
         }

@@ -183,7 +183,10 @@ impl OpTrace {
 
     /// The arrays that came from outside.
     pub fn inputs(&self) -> Vec<Array> {
-        self.inputs.iter().map(|(tensor, weak)| Array::from_value(Value::Known(tensor.clone(), *weak))).collect()
+        self.inputs
+            .iter()
+            .map(|(tensor, weak)| Array::from_value(Value::Known(tensor.clone(), *weak)))
+            .collect()
     }
 
     /// How many ops there was no room for.
@@ -217,7 +220,8 @@ impl OpTrace {
     pub fn graph(&self) -> Result<Graph, Error> {
         let mut builder = GraphBuilder::new();
         for (tensor, weak) in &self.inputs {
-            builder.input(tracewell_graph::ArrayType { weak: *weak, ..tracewell_graph::ArrayType::of(tensor) });
+            builder
+                .input(tracewell_graph::ArrayType { weak: *weak, ..tracewell_graph::ArrayType::of(tensor) });
         }
         for op in &self.ops {
             let atom = |input: &OpInput| match input {
@@ -230,7 +234,8 @@ impl OpTrace {
         }
         let outputs = self.outputs().into_iter().map(|number| Atom::Var(Var(number as u32))).collect();
         let graph = builder.finish("trace", outputs);
-        tracewell_graph::verify(&graph).map_err(|errors| Error::bug(format!("the op trace is no graph:\n{errors}")))?;
+        tracewell_graph::verify(&graph)
+            .map_err(|errors| Error::bug(format!("the op trace is no graph:\n{errors}")))?;
         Ok(graph)
     }
 }
@@ -275,7 +280,9 @@ impl<'t> Op<'t> {
 
     /// Its results, where they were kept.
     pub fn values(&self) -> Vec<Option<Array>> {
-        let array = |value: &Option<Tensor>| value.clone().map(|tensor| Array::from_value(Value::Known(tensor, false)));
+        let array = |value: &Option<Tensor>| {
+            value.clone().map(|tensor| Array::from_value(Value::Known(tensor, false)))
+        };
         self.record.values.iter().map(array).collect()
     }
 
@@ -288,8 +295,10 @@ impl<'t> Op<'t> {
     pub fn calls(&self) -> Vec<&'t TraceCall> {
         let calls = &self.trace.calls;
         let mut all: Vec<&TraceCall> =
-            std::iter::successors(self.record.call.map(|call| &calls[call]), |call| call.parent.map(|p| &calls[p]))
-                .collect();
+            std::iter::successors(self.record.call.map(|call| &calls[call]), |call| {
+                call.parent.map(|p| &calls[p])
+            })
+            .collect();
         all.reverse();
         all
     }

@@ -38,7 +38,15 @@ impl fmt::Display for OpTrace {
             for (depth, &call) in around.iter().enumerate().skip(common) {
                 writeln!(f, "{:1$}{2}", "", depth * 2, self.calls[call].what)?;
             }
-            writeln!(f, "{:1$}{2}    {3} ns at {4}", "", around.len() * 2, op.line(), op.nanoseconds(), op.location())?;
+            writeln!(
+                f,
+                "{:1$}{2}    {3} ns at {4}",
+                "",
+                around.len() * 2,
+                op.line(),
+                op.nanoseconds(),
+                op.location()
+            )?;
             open = around;
         }
         match self.dropped {

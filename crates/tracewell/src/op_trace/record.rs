@@ -143,7 +143,14 @@ impl State {
         made
     }
 
-    fn executed(&mut self, prim: Prim, operands: &[Value], results: &[Tensor], nanoseconds: u64, at: &Location) {
+    fn executed(
+        &mut self,
+        prim: Prim,
+        operands: &[Value],
+        results: &[Tensor],
+        nanoseconds: u64,
+        at: &Location,
+    ) {
         if self.ops.len() >= self.options.most_ops || self.bytes > self.options.most_bytes {
             self.dropped += 1;
             return;

@@ -41,7 +41,10 @@ impl OpTrace {
         let (path, location) = (path.as_ref(), Location::caller());
         let written = self.to_text().and_then(|text| {
             std::fs::write(path, text).map_err(|error| {
-                Error::new(ErrorKind::Io, format!("cannot write an op trace to `{}`: {error}", path.display()))
+                Error::new(
+                    ErrorKind::Io,
+                    format!("cannot write an op trace to `{}`: {error}", path.display()),
+                )
             })
         });
         written.map_err(|error| complete(error, &location))
@@ -85,7 +88,8 @@ impl OpTrace {
 
     /// Reads what [`save`](OpTrace::save) writes; says what is wrong with it.
     pub fn from_text(text: &str) -> Result<OpTrace, String> {
-        let rest = text.strip_prefix(FIRST_LINE).ok_or_else(|| format!("its first line is not `{FIRST_LINE}`"))?;
+        let rest =
+            text.strip_prefix(FIRST_LINE).ok_or_else(|| format!("its first line is not `{FIRST_LINE}`"))?;
         let at = rest.find("\nfunc ").ok_or("it has no graph")?;
         let (head, graph) = rest.split_at(at);
         let graph = read(graph, &NoCustom).map_err(|error| error.to_string())?;
@@ -110,8 +114,10 @@ impl OpTrace {
                 other => return Err(format!("`{other}` is no part of an op trace")),
             }
         }
-        let types: Vec<_> = trace.inputs.iter().map(|(t, weak)| (t.dtype(), t.shape().clone(), *weak)).collect();
-        let wanted: Vec<_> = graph.input_types().into_iter().map(|ty| (ty.dtype, ty.shape, ty.weak)).collect();
+        let types: Vec<_> =
+            trace.inputs.iter().map(|(t, weak)| (t.dtype(), t.shape().clone(), *weak)).collect();
+        let wanted: Vec<_> =
+            graph.input_types().into_iter().map(|ty| (ty.dtype, ty.shape, ty.weak)).collect();
         if types != wanted || ops.len() != graph.equations.len() {
             return Err("its graph is not that of its ops and inputs".to_string());
         }
@@ -139,7 +145,8 @@ fn of_equation(
         Atom::Splat(splat) => OpInput::Number(splat.clone()),
     };
     let types = crate::stepping::result_types(graph, equation);
-    let kept: Vec<Option<Tensor>> = equation.outputs.iter().map(|var| values[var.0 as usize].take()).collect();
+    let kept: Vec<Option<Tensor>> =
+        equation.outputs.iter().map(|var| values[var.0 as usize].take()).collect();
     for (value, ty) in kept.iter().zip(&types) {
         if value.as_ref().is_some_and(|value| value.dtype() != ty.dtype || *value.shape() != ty.shape) {
             return Err(format!("a value is not {ty}, which it should be"));
@@ -182,7 +189,8 @@ fn earlier(text: &str, calls: usize) -> Result<Option<usize>, String> {
 fn call(text: &str, calls: usize) -> Result<TraceCall, String> {
     let mut words = text.splitn(5, ' ');
     let mut next = || words.next().ok_or_else(|| format!("`{text}` is no call"));
-    let (parent, thread, start, time) = (earlier(next()?, calls)?, number(next()?)?, number(next()?)?, optional(next()?)?);
+    let (parent, thread, start, time) =
+        (earlier(next()?, calls)?, number(next()?)?, number(next()?)?, optional(next()?)?);
     let rest = next()?;
     let end = rest.rfind("\" ").filter(|_| rest.starts_with('"')).ok_or("a call has no name")?;
     let what = unquoted(&rest[1..end])?;

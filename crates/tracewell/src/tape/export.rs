@@ -19,7 +19,8 @@ impl Tape {
     /// assert!(dot.contains("n1 -> n2 [label=\"#0\"];"), "{dot}");
     /// ```
     pub fn to_dot(&self) -> String {
-        let mut out = String::from("digraph tape {\n  compound=true;\n  node [shape=box, fontname=monospace];\n");
+        let mut out =
+            String::from("digraph tape {\n  compound=true;\n  node [shape=box, fontname=monospace];\n");
         self.root().dot(&mut out, 1);
         for node in self.nodes() {
             for (number, argument) in node.arguments().iter().enumerate() {
@@ -98,7 +99,11 @@ impl Node<'_> {
             0 => writeln!(out, "{:indent$}n{} [label={label}];", "", self.id.0),
             _ => {
                 let name = json::string(self.name());
-                let _ = writeln!(out, "{:indent$}subgraph cluster{} {{\n{:indent$}  label={name};", "", self.id.0, "");
+                let _ = writeln!(
+                    out,
+                    "{:indent$}subgraph cluster{} {{\n{:indent$}  label={name};",
+                    "", self.id.0, ""
+                );
                 let _ = writeln!(out, "{:indent$}  n{} [label={label}, style=bold];", "", self.id.0);
                 self.children().for_each(|child| child.dot(out, depth + 1));
                 writeln!(out, "{:indent$}}}", "")
@@ -108,8 +113,12 @@ impl Node<'_> {
 
     fn json(&self) -> String {
         let argument = |argument: &Argument| match argument {
-            Argument::Reference(Reference { node, result }) => json::list([node.0.to_string(), result.to_string()]),
-            Argument::Constant(array) => json::string(&format!("{}: {}", super::print::brief(array), array.ty())),
+            Argument::Reference(Reference { node, result }) => {
+                json::list([node.0.to_string(), result.to_string()])
+            }
+            Argument::Constant(array) => {
+                json::string(&format!("{}: {}", super::print::brief(array), array.ty()))
+            }
             Argument::Unknown(ty) => json::string(&ty.to_string()),
         };
         let message = match self.kind() {

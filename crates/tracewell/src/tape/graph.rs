@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 use tracewell_graph::{Atom, Graph, GraphBuilder, Location};
 use tracewell_trace::{Error, ErrorKind, complete};
 
-use super::node::{Argument, Callee, Kind, Node, NodeId, Reference};
 use super::Tape;
+use super::node::{Argument, Callee, Kind, Node, NodeId, Reference};
 use crate::array::Array;
 use crate::stepping::call_of;
 
@@ -61,7 +61,8 @@ fn unfinished(what: &str) -> Error {
 }
 
 fn extract(tape: &Tape, outputs: &[Argument], location: &Location) -> Result<Extract, Error> {
-    let mut extraction = Extraction { tape, builder: GraphBuilder::new(), atoms: FxHashMap::default(), inputs: Vec::new() };
+    let mut extraction =
+        Extraction { tape, builder: GraphBuilder::new(), atoms: FxHashMap::default(), inputs: Vec::new() };
     let found: Result<Vec<Atom>, Error> = outputs.iter().map(|output| extraction.argument(output)).collect();
     let found = found.map_err(|error| complete(error, location))?;
     // Inputs in the order of the program, whatever asked for them first.
@@ -85,7 +86,10 @@ impl Extraction<'_> {
         match argument {
             Argument::Constant(array) => match array.value() {
                 tracewell_trace::Value::Splat(splat) => Ok(Atom::Splat(splat.clone())),
-                value => value.known().map(|tensor| self.builder.constant(&tensor)).ok_or_else(|| unfinished("a constant")),
+                value => value
+                    .known()
+                    .map(|tensor| self.builder.constant(&tensor))
+                    .ok_or_else(|| unfinished("a constant")),
             },
             Argument::Unknown(ty) => Err(unfinished(&format!("a value of type {ty}"))),
             Argument::Reference(reference) => self.reference(*reference),
@@ -102,7 +106,9 @@ impl Extraction<'_> {
             }
             let node = self.tape.node(at.node);
             let missing: Vec<Reference> = match node.kind() {
-                Kind::Primitive(_) | Kind::Call(_) => node.arguments().iter().filter_map(|a| self.missing(a)).collect(),
+                Kind::Primitive(_) | Kind::Call(_) => {
+                    node.arguments().iter().filter_map(|a| self.missing(a)).collect()
+                }
                 _ => Vec::new(),
             };
             if missing.is_empty() {
@@ -152,7 +158,8 @@ impl Extraction<'_> {
             let message = format!("`{}` has an effect, which a part of a tape must not repeat", prim.name());
             return Err(Error::new(ErrorKind::Structure, message));
         }
-        let arguments: Vec<Atom> = node.arguments().iter().map(|a| self.argument(a)).collect::<Result<_, _>>()?;
+        let arguments: Vec<Atom> =
+            node.arguments().iter().map(|a| self.argument(a)).collect::<Result<_, _>>()?;
         self.builder.at(node.location().cloned());
         let made = self.builder.bind(prim, &arguments)?;
         for (result, atom) in made.into_iter().enumerate() {

@@ -80,10 +80,12 @@ impl Inside<'_> {
             _ => return,
         };
         let graph = record.graph.clone();
-        if !self.enters(id) {
+        // One that failed while it was traced has no graph: what it did so far is there already.
+        if (graph.is_none() && prim.is_none()) || !self.enters(id) {
             return;
         }
-        let given: Vec<Given> = record.arguments.clone().iter().map(|argument| self.given(argument)).collect();
+        let given: Vec<Given> =
+            record.arguments.clone().iter().map(|argument| self.given(argument)).collect();
         let failures = std::mem::take(&mut self.nodes[id.at()].children);
         self.failure = failures.into_iter().next().map(|failed| self.nodes[failed.at()].clone());
         let stopped = match (graph, prim) {
@@ -173,7 +175,9 @@ impl Inside<'_> {
         };
         for (number, equation) in graph.equations.iter().enumerate() {
             if let Some(failure) = self.failure.take_if(|failure| {
-                equation.prim.has_effect() && failure.location.is_some() && failure.location == equation.location
+                equation.prim.has_effect()
+                    && failure.location.is_some()
+                    && failure.location == equation.location
             }) {
                 self.push(parent, failure);
                 return Err(Stopped);
@@ -181,8 +185,14 @@ impl Inside<'_> {
             let operands: Vec<Given> = equation.inputs.iter().map(|atom| look(&values, atom)).collect();
             let types: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
             let origin = Origin::Graph(graph.clone(), number);
-            let results =
-                self.equation(parent, &equation.prim, &operands, &types, Some(origin), equation.location.as_ref())?;
+            let results = self.equation(
+                parent,
+                &equation.prim,
+                &operands,
+                &types,
+                Some(origin),
+                equation.location.as_ref(),
+            )?;
             for (var, result) in equation.outputs.iter().zip(results) {
                 values[var.0 as usize] = Some(result);
             }
@@ -195,8 +205,10 @@ impl Inside<'_> {
     fn returned(&mut self, parent: NodeId, results: &[Given]) {
         let mut record = Record::new(Kind::Return, "return");
         record.arguments = results.iter().map(|given| given.argument.clone()).collect();
-        record.results =
-            results.iter().map(|given| Produced { ty: given.ty.clone(), value: given.value.clone() }).collect();
+        record.results = results
+            .iter()
+            .map(|given| Produced { ty: given.ty.clone(), value: given.value.clone() })
+            .collect();
         record.rerun = true;
         self.push(parent, record);
     }
@@ -237,7 +249,11 @@ impl Inside<'_> {
                 Some(array) => Argument::Constant(array),
                 None => Argument::Unknown(made.ty.clone()),
             };
-            let given = made.iter().map(|m| Given { argument: constant(m), ty: m.ty.clone(), value: m.value.clone() });
+            let given = made.iter().map(|m| Given {
+                argument: constant(m),
+                ty: m.ty.clone(),
+                value: m.value.clone(),
+            });
             return Ok(given.collect());
         }
         let graph = record.graph.clone();
@@ -392,7 +408,9 @@ pub(super) fn in_order(mut nodes: Vec<Record>) -> Vec<Record> {
     // What refers to a node that is gone keeps its value.
     let lost: Vec<(NodeId, usize, Argument)> = order
         .iter()
-        .flat_map(|&id| nodes[id.at()].arguments.iter().enumerate().map(move |(i, argument)| (id, i, argument)))
+        .flat_map(|&id| {
+            nodes[id.at()].arguments.iter().enumerate().map(move |(i, argument)| (id, i, argument))
+        })
         .filter_map(|(id, i, argument)| match argument {
             Argument::Reference(reference) if number[reference.node.at()].is_none() => {
                 let made = nodes[reference.node.at()].results.get(reference.result)?;

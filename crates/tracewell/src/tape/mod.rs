@@ -148,7 +148,12 @@ impl Tape {
     ///
     /// If it is the number of another tape, and this one has no such node.
     pub fn node(&self, id: NodeId) -> Node<'_> {
-        assert!(id.at() < self.nodes.len(), "node {} is of another tape: this one has {}", id.0, self.nodes.len());
+        assert!(
+            id.at() < self.nodes.len(),
+            "node {} is of another tape: this one has {}",
+            id.0,
+            self.nodes.len()
+        );
         Node { tape: self, id }
     }
 
@@ -176,7 +181,9 @@ impl Tape {
     pub fn value_of(&self, argument: &Argument) -> Option<Array> {
         match argument {
             Argument::Reference(reference) => self.produced(*reference)?.array(),
-            Argument::Constant(array) => array.value().known().map(|t| Array::from_value(Value::Known(t, array.ty().weak))),
+            Argument::Constant(array) => {
+                array.value().known().map(|t| Array::from_value(Value::Known(t, array.ty().weak)))
+            }
             Argument::Unknown(_) => None,
         }
     }

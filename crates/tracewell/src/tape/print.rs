@@ -68,7 +68,8 @@ impl<'t> Node<'t> {
 
     /// What it does, without its value: `⟨sin⟩(@3)`.
     pub fn expression(&self) -> String {
-        let arguments: Vec<String> = self.arguments().iter().map(|argument| self.argument(argument)).collect();
+        let arguments: Vec<String> =
+            self.arguments().iter().map(|argument| self.argument(argument)).collect();
         let arguments = arguments.join(", ");
         match self.kind() {
             Kind::Argument { .. } if arguments.is_empty() => self.name().to_string(),

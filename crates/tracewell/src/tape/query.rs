@@ -66,7 +66,9 @@ impl<'t> Node<'t> {
     /// What it used.
     pub fn referenced_in(&self, reach: Reach) -> Vec<(usize, Node<'t>)> {
         let inside = match reach {
-            Reach::Across if self.is_call() => self.children().rev().find(|child| *child.kind() == Kind::Return),
+            Reach::Across if self.is_call() => {
+                self.children().rev().find(|child| *child.kind() == Kind::Return)
+            }
             _ => None,
         };
         if let Some(returned) = inside {
@@ -106,7 +108,10 @@ impl<'t> Node<'t> {
 
     /// What used it.
     pub fn dependents_in(&self, reach: Reach) -> Vec<(usize, Node<'t>)> {
-        Users::of(self.tape, reach).0[self.id.at()].iter().map(|&(number, id)| (number, self.node(id))).collect()
+        Users::of(self.tape, reach).0[self.id.at()]
+            .iter()
+            .map(|&(number, id)| (number, self.node(id)))
+            .collect()
     }
 
     /// All that depends on it at its level, the nearest first.

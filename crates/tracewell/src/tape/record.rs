@@ -119,10 +119,7 @@ impl Recorder {
 
     pub(super) fn take(&self) -> Recorded {
         let mut state = self.state();
-        Recorded {
-            nodes: std::mem::take(&mut state.nodes),
-            constants: std::mem::take(&mut state.constants),
-        }
+        Recorded { nodes: std::mem::take(&mut state.nodes), constants: std::mem::take(&mut state.constants) }
     }
 }
 
@@ -153,7 +150,8 @@ pub(super) fn kind_of(prim: &Prim, operands: &[ArrayType], results: &[ArrayType]
     if nests(prim) {
         return (Kind::Call(Callee::Primitive(prim.clone())), name);
     }
-    let constant = operands.is_empty() && matches!(prim.rules().lower(operands, results), Ok(Lowering::Constant(_)));
+    let constant =
+        operands.is_empty() && matches!(prim.rules().lower(operands, results), Ok(Lowering::Constant(_)));
     (if constant { Kind::Constant } else { Kind::Primitive(prim.clone()) }, name)
 }
 
@@ -544,7 +542,9 @@ fn paths(root: &str, form: &Form<Value>) -> Vec<String> {
             parts.iter().enumerate().flat_map(|(i, part)| paths(&format!("{root}[{i}]"), part)).collect()
         }
         Form::Optional(part) => part.iter().flat_map(|part| paths(root, part)).collect(),
-        Form::Map(parts) => parts.iter().flat_map(|(key, part)| paths(&format!("{root}[{key}]"), part)).collect(),
+        Form::Map(parts) => {
+            parts.iter().flat_map(|(key, part)| paths(&format!("{root}[{key}]"), part)).collect()
+        }
         Form::Record { fields, .. } => {
             fields.iter().flat_map(|(field, part)| paths(&format!("{root}.{field}"), part)).collect()
         }

@@ -6,9 +6,9 @@ use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Location, Prim};
 use tracewell_trace::{Error, ErrorKind, complete};
 
+use super::Tape;
 use super::inside::{in_order, reopened};
 use super::node::{Argument, Callee, Kind, NodeId, Record, Reference};
-use super::Tape;
 use crate::array::Array;
 use crate::executor::Compiled;
 use crate::stepping::{call_of, step};
@@ -52,8 +52,14 @@ impl Tape {
         for &(id, array) in changes {
             given.push((id, self.replacement(id, array)?));
         }
-        let mut work =
-            Work { tape: self, nodes: self.nodes.clone(), given, changed: BTreeSet::new(), reopened: Vec::new(), runs: 0 };
+        let mut work = Work {
+            tape: self,
+            nodes: self.nodes.clone(),
+            given,
+            changed: BTreeSet::new(),
+            reopened: Vec::new(),
+            runs: 0,
+        };
         work.visit(NodeId(0))?;
         let Work { mut nodes, changed, reopened: again, runs, .. } = work;
         let mut marked: Vec<NodeId> = changed.iter().map(|reference| reference.node).collect();
@@ -85,8 +91,11 @@ impl Tape {
     fn replacement(&self, id: NodeId, array: &Array) -> Result<Tensor, Error> {
         let node = self.node(id);
         let fixed = || {
-            Error::new(ErrorKind::Structure, format!("`{}` is no node with one value that can be changed", node.name()))
-                .help("change a parameter, a constant, a primitive or a call")
+            Error::new(
+                ErrorKind::Structure,
+                format!("`{}` is no node with one value that can be changed", node.name()),
+            )
+            .help("change a parameter, a constant, a primitive or a call")
         };
         let [made] = node.record().results.as_slice() else { return Err(fixed()) };
         if matches!(node.kind(), Kind::Return | Kind::Branch | Kind::Program | Kind::Failure { .. }) {
@@ -99,7 +108,8 @@ impl Tape {
         }
         let is_loop = |node: &super::Node<'_>| node.primitive().is_some_and(Prim::is_control);
         if let Some(around) = node.query(super::Axis::Ancestor).into_iter().find(is_loop) {
-            let message = format!("`{}` is inside of a `{}`, which runs as a whole", node.name(), around.name());
+            let message =
+                format!("`{}` is inside of a `{}`, which runs as a whole", node.name(), around.name());
             let help = "change an operand of the loop, and its turns are run again";
             return Err(Error::new(ErrorKind::Structure, message).help(help));
         }
@@ -138,7 +148,8 @@ impl Work<'_> {
         match kind {
             Kind::Constant | Kind::Failure { .. } => Ok(()),
             Kind::Argument { .. } | Kind::Return if stale => {
-                let values = self.nodes[id.at()].arguments.iter().map(|argument| self.value(argument)).collect();
+                let values =
+                    self.nodes[id.at()].arguments.iter().map(|argument| self.value(argument)).collect();
                 self.set(id, values);
                 Ok(())
             }
@@ -158,7 +169,8 @@ impl Work<'_> {
                 }
                 let is_return = |child: &&NodeId| self.nodes[child.at()].kind == Kind::Return;
                 if let Some(&returned) = children.iter().rev().find(is_return) {
-                    let values = self.nodes[returned.at()].results.iter().map(|made| made.value.clone()).collect();
+                    let values =
+                        self.nodes[returned.at()].results.iter().map(|made| made.value.clone()).collect();
                     self.set(id, values);
                 }
                 Ok(())
@@ -169,7 +181,9 @@ impl Work<'_> {
 
     fn value(&self, argument: &Argument) -> Option<Tensor> {
         match argument {
-            Argument::Reference(Reference { node, result }) => self.nodes[node.at()].results[*result].value.clone(),
+            Argument::Reference(Reference { node, result }) => {
+                self.nodes[node.at()].results[*result].value.clone()
+            }
             Argument::Constant(array) => array.value().known(),
             Argument::Unknown(_) => None,
         }
@@ -178,7 +192,8 @@ impl Work<'_> {
     /// Gives a node values, and notes which are others than before.
     fn set(&mut self, id: NodeId, values: Vec<Option<Tensor>>) {
         for (result, value) in values.into_iter().enumerate() {
-            let made = &mut self.nodes[id.at()].results[result];
+            // A turn of a loop has none of its own.
+            let Some(made) = self.nodes[id.at()].results.get_mut(result) else { return };
             let same = match (&made.value, &value) {
                 (Some(old), Some(new)) => old.bits_eq(new),
                 (None, None) => true,
@@ -199,7 +214,8 @@ impl Work<'_> {
             let message = format!("`{}` has an effect, which must not be repeated", prim.name());
             return Err(self.placed(id, Error::new(ErrorKind::Structure, message)));
         }
-        let operands: Vec<Option<Tensor>> = record.arguments.iter().map(|argument| self.value(argument)).collect();
+        let operands: Vec<Option<Tensor>> =
+            record.arguments.iter().map(|argument| self.value(argument)).collect();
         let types: Vec<ArrayType> = record.results.iter().map(|made| made.ty.clone()).collect();
         let found = step(prim, &operands, &types, &Compiled).map_err(|error| self.placed(id, error))?;
         self.runs += 1;
@@ -219,13 +235,20 @@ impl Work<'_> {
 
     fn another_way(&self, id: NodeId) -> Error {
         let node = self.tape.node(id);
-        let message = format!("the program looked at @{} by `{}`, and may go another way now", node.path(), node.name());
+        let message = format!(
+            "the program looked at @{} by `{}`, and may go another way now",
+            node.path(),
+            node.name()
+        );
         let error = Error::new(ErrorKind::Structure, message).note(format!("it was: {}", node.expression()));
         self.placed(id, error.help("record the program again with the new value"))
     }
 
     fn not_recorded(&self, id: NodeId) -> Error {
-        let message = format!("what is inside of `{}` was not recorded, so that it cannot run again", self.nodes[id.at()].name);
+        let message = format!(
+            "what is inside of `{}` was not recorded, so that it cannot run again",
+            self.nodes[id.at()].name
+        );
         let error = Error::new(ErrorKind::Structure, message);
         self.placed(id, error.help("record in a context that enters the call"))
     }
