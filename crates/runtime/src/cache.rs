@@ -14,7 +14,7 @@ use tracewell_kernel::{Kernel, Library, LibraryCall, Region, Stmt};
 
 use crate::code::CodeMemory;
 use crate::error::BuildError;
-use crate::{conv, fft, linalg, matmul, pool, sort};
+use tracewell_library::pool;
 
 /// Fewer kernels than this are compiled on the calling thread.
 const PARALLEL: usize = 5;
@@ -34,17 +34,9 @@ impl CompiledKernel {
         let code = CodeMemory::new(&code).map_err(BuildError::Memory)?;
         let mut calls = Vec::new();
         collect_calls(&kernel.body, &mut calls);
-        let shares = |call: &LibraryCall| match &call.library {
-            Library::Gemm(gemm) => matmul::is_shared(gemm),
-            Library::Sort(rows) => sort::is_shared(rows),
-            Library::Conv(conv) => conv::is_shared(conv),
-            Library::Fft(_) => fft::is_shared(call),
-            Library::Linalg(_) => linalg::is_shared(&call.inputs),
-            Library::Custom(_) => false,
-        };
         // A user's function runs on the thread that called.
         let is_users = |call: &LibraryCall| matches!(call.library, Library::Custom(_));
-        let shares_work = calls.iter().any(shares) && !calls.iter().any(is_users);
+        let shares_work = calls.iter().any(tracewell_library::is_shared) && !calls.iter().any(is_users);
         Ok(CompiledKernel { kernel: Arc::clone(kernel), code, calls, shares_work })
     }
 

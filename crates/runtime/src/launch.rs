@@ -13,8 +13,9 @@ use tracewell_kernel::LibraryCall;
 use crate::cache::CompiledKernel;
 use crate::error::RunError;
 use crate::library::Context;
+use crate::split;
 use crate::stop::{STOPPED, Stop};
-use crate::{pool, split};
+use tracewell_library::pool;
 
 /// The address of each of some buffers.
 pub(crate) type Addresses = SmallVec<[*mut u8; 16]>;

@@ -2,12 +2,11 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const SORTING: &str = "-p tests --test face sorting::";
 const CUMULATIVE: &str = "-p tests --test face cumulative::";
 const RANDOM: &str = "-p tests --test face random::";
 const DRAWS: &str = "-p tests --test face oracle::draws";
-const RADIX: &str = "-p tracewell-runtime --lib sort";
+const RADIX: &str = "-p tracewell-library --lib sort";
 const CIPHER: &str = "-p tracewell-graph --lib threefry";
 
 pub(super) const DEFECTS: &[Defect] = &[
@@ -16,60 +15,60 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/sort.rs",
         text: "let mut columns = vec![came_from.expect(\"one result for each operand\")];",
         with: "let mut columns = vec![came_from.and(Some(self.places(cx, &shape)?)).expect(\"one\")];",
-        test: LAWS,
+        test: laws!("sort"),
     },
     Defect {
         breaks: "a batch of arrays is sorted along the axis before",
         file: "crates/graph/src/prim/sort.rs",
         text: "let sorted = cx.bind_all(self.along(self.axis + 1), &operands)?;",
         with: "let sorted = cx.bind_all(self.along(self.axis), &operands)?;",
-        test: LAWS,
+        test: laws!("sort"),
     },
     Defect {
         breaks: "NaN of either sign is sorted by its sign",
-        file: "crates/runtime/src/sort/mod.rs",
-        text: "DType::$Float if $float::from_bits(bits).is_nan() => $bits::MAX,",
-        with: "DType::$Float if $float::from_bits(bits).is_nan() => bits,",
+        file: "crates/library/src/sort/order.rs",
+        text: "is_float & (magnitude > K::INFINITY)",
+        with: "is_float & (magnitude > K::INFINITY) & (element == magnitude)",
         test: SORTING,
     },
     Defect {
         breaks: "zeros of both signs are told apart",
-        file: "crates/runtime/src/sort/mod.rs",
-        text: "DType::$Float if bits << 1 == 0 => SIGN,",
-        with: "DType::$Float if bits == 0 => SIGN,",
+        file: "crates/library/src/sort/order.rs",
+        text: "is_float & (magnitude == K::default())",
+        with: "is_float & (element == K::default())",
         test: SORTING,
     },
     Defect {
         breaks: "the first of several keys decides least",
-        file: "crates/runtime/src/sort/mod.rs",
+        file: "crates/library/src/sort/mod.rs",
         text: "for key in (0..sort.keys).rev() {",
         with: "for key in (0..sort.keys).rev().map(|key| sort.keys - 1 - key) {",
         test: SORTING,
     },
     Defect {
         breaks: "of equal elements the last is selected",
-        file: "crates/runtime/src/sort/radix.rs",
+        file: "crates/library/src/sort/radix.rs",
         text: "data.select_nth_unstable_by_key(count - 1, |x| x.full());",
         with: "data.select_nth_unstable_by_key(count - 1, |x| (x.full().0, u32::MAX - x.full().1));",
         test: RADIX,
     },
     Defect {
         breaks: "of equal elements those of the upper part are merged first",
-        file: "crates/runtime/src/sort/merge.rs",
+        file: "crates/library/src/sort/merge.rs",
         text: "let is_high = b.key() < a.key();",
         with: "let is_high = b.key() <= a.key();",
         test: RADIX,
     },
     Defect {
         breaks: "zeros and NaN are not put back in their order",
-        file: "crates/runtime/src/sort/mod.rs",
-        text: "let alike = if dtype == DType::F32 { &alike[..] } else { &[] };",
-        with: "let alike = if dtype == DType::F32 { &alike[..0] } else { &[] };",
+        file: "crates/library/src/sort/order.rs",
+        text: "keys.into_iter().filter(move |_| self.float != K::default())",
+        with: "keys.into_iter().filter(move |_| self.float != self.float)",
         test: SORTING,
     },
     Defect {
         breaks: "the highest digit of long keys is not looked at",
-        file: "crates/runtime/src/sort/radix.rs",
+        file: "crates/library/src/sort/radix.rs",
         text: "let width = u64::BITS - (low ^ high).leading_zeros();",
         with: "let width = (u64::BITS - (low ^ high).leading_zeros()).min(32);",
         test: RADIX,
@@ -79,14 +78,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/searchsorted.rs",
         text: "let comparison = if right { Comparison::Le } else { Comparison::Lt };",
         with: "let comparison = if right { Comparison::Lt } else { Comparison::Le };",
-        test: LAWS,
+        test: laws!("searchsorted"),
     },
     Defect {
         breaks: "the adjoint of a sum so far runs in the same direction",
         file: "crates/graph/src/prim/cumulative.rs",
         text: "cx.bind($Name { reverse: !self.reverse, ..self.clone() }, &[ct])",
         with: "cx.bind(self.clone(), &[ct])",
-        test: LAWS,
+        test: laws!("cumsum"),
     },
     Defect {
         breaks: "a block of a long sum starts from what the last but one gave",
@@ -114,7 +113,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/linear_recurrence.rs",
         text: "let a = shifted(cx, a, self.axis, self.reverse, 0.0)?;",
         with: "let a = a.clone();",
-        test: LAWS,
+        test: laws!("linear_recurrence"),
     },
     Defect {
         breaks: "a rotation of the cipher is off by one",
@@ -128,7 +127,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/threefry.rs",
         text: "x = b.op(Op::Add, &[x, key[(group + 1) % 3]]);",
         with: "x = b.op(Op::Add, &[x, key[(group + 2) % 3]]);",
-        test: LAWS,
+        test: laws!("threefry"),
     },
     Defect {
         breaks: "unsigned remainders of 64 bits forget the sign bit",

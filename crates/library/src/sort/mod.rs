@@ -7,6 +7,7 @@
 //! split. Nothing here panics on data.
 
 mod merge;
+mod order;
 mod radix;
 
 use std::mem::MaybeUninit;
@@ -16,7 +17,8 @@ use tracewell_array::DType;
 use tracewell_kernel::SortRows;
 
 use crate::pool;
-use radix::{Keyed, Placed};
+use order::{Order, Word};
+use radix::Placed;
 
 /// Elements below which rows stay on one thread.
 const PARALLEL: usize = 1 << 14;
@@ -130,7 +132,7 @@ fn one(sort: &SortRows, types: &[DType], row: &[Column<'_>], to: &mut [Place<'_>
     for key in (0..sort.keys).rev() {
         let kept = if key == 0 { sort.kept } else { sort.len };
         let before = (key + 1 < sort.keys).then_some(places.as_slice());
-        places = by_key(types[key], row[key], before, sort.len, kept, sort.descending);
+        places = by_key(types[key], row[key], before, kept, sort.descending);
     }
     for (column, to) in row.iter().zip(to) {
         column.put(to, places.iter().copied());
@@ -139,48 +141,26 @@ fn one(sort: &SortRows, types: &[DType], row: &[Column<'_>], to: &mut [Place<'_>
 
 /// Sorts a row that is nothing but its key: keys, from which elements come back.
 fn alone(dtype: DType, from: Column<'_>, to: &mut Place<'_>, descending: bool) {
-    /// `alike` are the keys of elements that are equal and can be told apart.
-    fn sorted<K: Keyed + Ord>(
-        from: &[K],
-        to: &mut [MaybeUninit<K>],
-        key: impl Fn(K) -> K + Sync,
-        element: impl Fn(K) -> K + Sync,
-        alike: &[K],
-    ) {
+    fn sorted<K: Word>(order: Order<K>, from: &[K], to: &mut [MaybeUninit<K>]) {
         let keys = to.write_copy_of_slice(from);
-        each(keys, |to| *to = key(*to));
+        each(keys, |to| *to = order.key(*to));
         let mut spare = vec![K::default(); keys.len()];
         if merge::sort(keys, &mut spare) {
             keys.copy_from_slice(&spare);
         }
-        let places = alike.iter().map(|&shared| (shared, keys.partition_point(|&key| key < shared)));
-        let places: Vec<(K, usize)> = places.filter(|&(shared, at)| keys.get(at) == Some(&shared)).collect();
-        each(keys, |to| *to = element(*to));
+        let alike = order.alike().map(|shared| (shared, keys.partition_point(|&key| key < shared)));
+        let alike: Vec<(K, usize)> = alike.filter(|&(shared, at)| keys.get(at) == Some(&shared)).collect();
+        each(keys, |to| *to = order.element(*to));
         // Keys do not say which zero or NaN an element was. These are put again, in the order that they had.
-        for (shared, at) in places {
-            let elements = from.iter().filter(|&&x| key(x) == shared);
+        for (shared, at) in alike {
+            let elements = from.iter().filter(|&&x| order.key(x) == shared);
             keys[at..].iter_mut().zip(elements).for_each(|(to, &x)| *to = x);
         }
     }
     match (from, to) {
-        (Column::One(from), Place::One(to)) => {
-            let flip = if descending { u8::MAX } else { 0 };
-            sorted(from, to, |x| x ^ flip, |key| key ^ flip, &[]);
-        }
-        (Column::Four(from), Place::Four(to)) => {
-            let flip = if descending { u32::MAX } else { 0 };
-            let key = |x| key32(dtype, x) ^ flip;
-            let alike = [0.0f32, f32::NAN].map(|x| key(x.to_bits()));
-            let alike = if dtype == DType::F32 { &alike[..] } else { &[] };
-            sorted(from, to, key, |key| element32(dtype, key ^ flip), alike);
-        }
-        (Column::Eight(from), Place::Eight(to)) => {
-            let flip = if descending { u64::MAX } else { 0 };
-            let key = |x| key64(dtype, x) ^ flip;
-            let alike = [0.0f64, f64::NAN].map(|x| key(x.to_bits()));
-            let alike = if dtype == DType::F64 { &alike[..] } else { &[] };
-            sorted(from, to, key, |key| element64(dtype, key ^ flip), alike);
-        }
+        (Column::One(from), Place::One(to)) => sorted(Order::new(dtype, descending), from, to),
+        (Column::Four(from), Place::Four(to)) => sorted(Order::new(dtype, descending), from, to),
+        (Column::Eight(from), Place::Eight(to)) => sorted(Order::new(dtype, descending), from, to),
         _ => unreachable!("a sorted column has the type of the column"),
     }
 }
@@ -195,21 +175,10 @@ fn each<T: Send>(all: &mut [T], work: impl Fn(&mut T) + Sync) {
 }
 
 /// The places of a row in the order of one key; where keys are equal, in the order that they had before.
-fn by_key(
-    dtype: DType,
-    keys: Column<'_>,
-    before: Option<&[u32]>,
-    len: usize,
-    kept: usize,
-    descending: bool,
-) -> Vec<u32> {
-    fn places<K: Keyed>(
-        before: Option<&[u32]>,
-        len: usize,
-        kept: usize,
-        key: impl Fn(usize) -> K + Sync,
-    ) -> Vec<u32> {
-        let placed = |place: u32| Placed { key: key(place as usize), place };
+fn by_key(dtype: DType, keys: Column<'_>, before: Option<&[u32]>, kept: usize, descending: bool) -> Vec<u32> {
+    fn places<K: Word>(order: Order<K>, keys: &[K], before: Option<&[u32]>, kept: usize) -> Vec<u32> {
+        let len = keys.len();
+        let placed = |place: u32| Placed { key: order.key(keys[place as usize]), place };
         // Which of equal keys come first, selection knows from their places only.
         if before.is_none() && kept < len / FEW {
             let few = merge::smallest(&placed, len as u32, kept);
@@ -226,40 +195,9 @@ fn by_key(
         all.truncate(kept);
         all.iter().map(|x| x.place).collect()
     }
-    let (flip32, flip64) = if descending { (u32::MAX, u64::MAX) } else { (0, 0) };
     match keys {
-        Column::One(keys) => places(before, len, kept, |i| keys[i] ^ flip32 as u8),
-        Column::Four(keys) => places(before, len, kept, |i| key32(dtype, keys[i]) ^ flip32),
-        Column::Eight(keys) => places(before, len, kept, |i| key64(dtype, keys[i]) ^ flip64),
+        Column::One(keys) => places(Order::new(dtype, descending), keys, before, kept),
+        Column::Four(keys) => places(Order::new(dtype, descending), keys, before, kept),
+        Column::Eight(keys) => places(Order::new(dtype, descending), keys, before, kept),
     }
 }
-
-/// An unsigned integer of a width, ordered as elements of a type are, and back where that is possible. NaN is larger
-/// than any number, and zeros of both signs are equal.
-macro_rules! keys {
-    ($key:ident $element:ident $bits:ident $float:ident $Float:ident $Signed:ident) => {
-        fn $key(dtype: DType, bits: $bits) -> $bits {
-            const SIGN: $bits = 1 << ($bits::BITS - 1);
-            match dtype {
-                DType::$Signed => bits ^ SIGN,
-                DType::$Float if $float::from_bits(bits).is_nan() => $bits::MAX,
-                DType::$Float if bits << 1 == 0 => SIGN,
-                DType::$Float if bits & SIGN != 0 => !bits,
-                DType::$Float => bits | SIGN,
-                _ => bits,
-            }
-        }
-
-        fn $element(dtype: DType, key: $bits) -> $bits {
-            const SIGN: $bits = 1 << ($bits::BITS - 1);
-            match dtype {
-                DType::$Signed => key ^ SIGN,
-                DType::$Float if key & SIGN != 0 => key ^ SIGN,
-                DType::$Float => !key,
-                _ => key,
-            }
-        }
-    };
-}
-keys!(key32 element32 u32 f32 F32 I32);
-keys!(key64 element64 u64 f64 F64 I64);

@@ -30,11 +30,11 @@ pub fn in_pool() -> bool {
 }
 
 /// Runs `work` on our threads and waits for it. On one of them already, it just runs.
-pub(crate) fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     POOL.install(work)
 }
 
 /// Runs `work` on the calling thread; what it spawns runs on our threads and ends before this returns.
-pub(crate) fn scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
+pub fn scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
     POOL.in_place_scope(work)
 }

@@ -94,18 +94,58 @@ fn share<T: Keyed>(low: &[T], high: &[T], count: usize) -> usize {
     least
 }
 
-/// Merges two sorted parts. Which element is next is a number and not a branch, which could not be foretold.
+/// Merges two sorted parts: both halves of the result at a time, because the next element of one is not known before
+/// the last one was compared.
 fn merge<T: Keyed>(low: &[T], high: &[T], to: &mut [T]) {
-    let (mut i, mut j) = (0, 0);
-    while i < low.len() && j < high.len() {
-        let (a, b) = (low[i], high[j]);
-        let is_high = b.key() < a.key();
-        to[i + j] = if is_high { b } else { a };
-        i += usize::from(!is_high);
-        j += usize::from(is_high);
+    let half = to.len() / 2;
+    let from_low = share(low, high, half);
+    let ((low_first, low_rest), (high_first, high_rest)) =
+        (low.split_at(from_low), high.split_at(half - from_low));
+    let (first, rest) = to.split_at_mut(half);
+    let (mut first, mut rest) =
+        (Merge::new(low_first, high_first, first), Merge::new(low_rest, high_rest, rest));
+    while first.has_both() && rest.has_both() {
+        first.step();
+        rest.step();
     }
-    let rest = &mut to[i + j..];
-    rest.copy_from_slice(if i < low.len() { &low[i..] } else { &high[j..] });
+    first.finish();
+    rest.finish();
+}
+
+/// Two sorted parts on their way to one.
+struct Merge<'a, T> {
+    low: &'a [T],
+    high: &'a [T],
+    to: &'a mut [T],
+    /// How many elements of each part are in their place.
+    done: (usize, usize),
+}
+
+impl<'a, T: Keyed> Merge<'a, T> {
+    fn new(low: &'a [T], high: &'a [T], to: &'a mut [T]) -> Merge<'a, T> {
+        Merge { low, high, to, done: (0, 0) }
+    }
+
+    fn has_both(&self) -> bool {
+        self.done.0 < self.low.len() && self.done.1 < self.high.len()
+    }
+
+    /// Puts one element. Which one is a number and not a branch, which could not be foretold.
+    fn step(&mut self) {
+        let (i, j) = self.done;
+        let (a, b) = (self.low[i], self.high[j]);
+        let is_high = b.key() < a.key();
+        self.to[i + j] = if is_high { b } else { a };
+        self.done = (i + usize::from(!is_high), j + usize::from(is_high));
+    }
+
+    fn finish(mut self) {
+        while self.has_both() {
+            self.step();
+        }
+        let (i, j) = self.done;
+        self.to[i + j..].copy_from_slice(if i < self.low.len() { &self.low[i..] } else { &self.high[j..] });
+    }
 }
 
 #[cfg(test)]

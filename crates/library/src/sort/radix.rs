@@ -6,7 +6,7 @@ const BITS: u32 = 8;
 /// Bits by which many elements are dealt out, at most.
 const DEAL: u32 = 11;
 /// And so few that parts have about this many, as a power of two: counts of less cost more than they save.
-const PART: u32 = 9;
+const PART: u32 = 8;
 /// From so many elements on they are dealt out: fewer fit a cache as they are.
 const MANY: usize = 1 << 16;
 /// Up to so many elements are put in order one by one.

@@ -1,0 +1,141 @@
+//! A call on the buffers of a program.
+#![allow(unsafe_code, reason = "functions work on buffers that are addresses in a program")]
+
+use std::mem::MaybeUninit;
+use std::slice;
+
+use tracewell_array::{DType, Shape};
+use tracewell_kernel::{BufferMut, BufferRef, Library, LibraryCall, SortRows};
+
+use crate::sort::{Column, Place};
+use crate::{conv, fft, linalg, matmul, sort};
+
+/// Whether a call shares its work between threads. A function of the user's runs on the thread that called.
+pub fn is_shared(call: &LibraryCall) -> bool {
+    match &call.library {
+        Library::Gemm(gemm) => matmul::is_shared(gemm),
+        Library::Sort(rows) => sort::is_shared(rows),
+        Library::Conv(conv) => conv::is_shared(conv),
+        Library::Fft(_) => fft::is_shared(call),
+        Library::Linalg(_) => linalg::is_shared(&call.inputs),
+        Library::Custom(_) => false,
+    }
+}
+
+/// Calls a function of the library on buffers: inputs, then outputs.
+///
+/// # Safety
+///
+/// Each address is that of as many elements as the call says for it, aligned for the dtype. Inputs are
+/// initialised. While this runs nobody else writes to any of them or reads the outputs, and outputs overlap
+/// nothing else.
+pub unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) {
+    assert_eq!(buffers.len(), call.inputs.len() + call.outputs.len(), "one buffer for each type of a call");
+    match &call.library {
+        Library::Gemm(gemm) => {
+            // SAFETY: the caller's promise; that strides stay inside the buffers is a rule of the verifier.
+            unsafe { matmul::matmul(gemm, buffers[0], buffers[1], buffers[2]) }
+        }
+        Library::Sort(rows) => {
+            // SAFETY: the caller's promise.
+            unsafe { call_sort(rows, call, buffers) }
+        }
+        Library::Fft(transform) => {
+            // SAFETY: the caller's promise; that types and shapes fit the transform is a rule of the verifier.
+            unsafe { fft::fft(transform, &call.inputs[0], buffers[0], buffers[1]) }
+        }
+        Library::Conv(conv) => {
+            // SAFETY: the caller's promise; that the sizes fit is a rule of the verifier.
+            unsafe { conv::convolve(conv, buffers[0], buffers[1], buffers[2]) }
+        }
+        Library::Linalg(linalg) => {
+            // SAFETY: the caller's promise.
+            let (inputs, mut outputs) = unsafe { slices(call, buffers) };
+            linalg::call(*linalg, &inputs, &mut outputs)
+        }
+        Library::Custom(custom) => unreachable!("`{}` is the user's", custom.function().name()),
+    }
+}
+
+/// # Safety
+///
+/// As for [`call`].
+unsafe fn call_sort(rows: &SortRows, call: &LibraryCall, buffers: &[*mut u8]) {
+    let (inputs, outputs) = buffers.split_at(call.inputs.len());
+    let columns: Vec<Column<'_>> = inputs
+        .iter()
+        .zip(&call.inputs)
+        .map(|(&address, (dtype, shape))| match dtype.size() {
+            1 => {
+                // SAFETY: the caller's promise: initialised, and nobody writes to it now.
+                Column::One(unsafe { slice::from_raw_parts(address, shape.len()) })
+            }
+            4 => {
+                // SAFETY: as above, and aligned; all bits are an integer.
+                Column::Four(unsafe { slice::from_raw_parts(address.cast::<u32>(), shape.len()) })
+            }
+            _ => {
+                // SAFETY: as above.
+                Column::Eight(unsafe { slice::from_raw_parts(address.cast::<u64>(), shape.len()) })
+            }
+        })
+        .collect();
+    let places = outputs
+        .iter()
+        .zip(&call.outputs)
+        .map(|(&address, (dtype, shape))| match dtype.size() {
+            1 => {
+                let address = address.cast::<MaybeUninit<u8>>();
+                // SAFETY: the caller's promise: ours to write, and nobody else has access now.
+                Place::One(unsafe { slice::from_raw_parts_mut(address, shape.len()) })
+            }
+            4 => {
+                let address = address.cast::<MaybeUninit<u32>>();
+                // SAFETY: as above, and aligned.
+                Place::Four(unsafe { slice::from_raw_parts_mut(address, shape.len()) })
+            }
+            _ => {
+                let address = address.cast::<MaybeUninit<u64>>();
+                // SAFETY: as above.
+                Place::Eight(unsafe { slice::from_raw_parts_mut(address, shape.len()) })
+            }
+        })
+        .collect();
+    let types: Vec<DType> = call.inputs.iter().map(|(dtype, _)| *dtype).collect();
+    sort::sort(rows, &types, &columns, places);
+}
+
+/// The buffers of a call as slices: inputs, and outputs filled with zeros.
+///
+/// # Safety
+///
+/// As for [`call`], for as long as the slices live.
+pub unsafe fn slices<'c>(
+    call: &'c LibraryCall,
+    buffers: &[*mut u8],
+) -> (Vec<BufferRef<'c>>, Vec<BufferMut<'c>>) {
+    let bytes = |(dtype, shape): &(DType, Shape)| dtype.size() * shape.len();
+    let (inputs, outputs) = buffers.split_at(call.inputs.len());
+    let inputs = inputs
+        .iter()
+        .zip(&call.inputs)
+        .map(|(&address, ty)| {
+            // SAFETY: the caller's promise: initialised, and nobody writes to it now.
+            let bytes = unsafe { slice::from_raw_parts(address.cast_const(), bytes(ty)) };
+            BufferRef { dtype: ty.0, shape: &ty.1, bytes }
+        })
+        .collect();
+    let outputs = outputs
+        .iter()
+        .zip(&call.outputs)
+        .map(|(&address, ty)| {
+            // A safe function may read what it is about to fill, so it is filled once before.
+            // SAFETY: the caller's promise: that many bytes are ours to write.
+            unsafe { address.write_bytes(0, bytes(ty)) };
+            // SAFETY: initialised above, and by the caller's promise nobody else has access now.
+            let bytes = unsafe { slice::from_raw_parts_mut(address, bytes(ty)) };
+            BufferMut { dtype: ty.0, shape: &ty.1, bytes }
+        })
+        .collect();
+    (inputs, outputs)
+}

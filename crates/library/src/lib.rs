@@ -1,0 +1,16 @@
+//! What a program calls instead of generating it: products, convolutions, sorts, Fourier transforms, linear algebra.
+//!
+//! [`call`] fills the buffers of one call, on our own threads ([`pool`]) where it is large. No result depends on how
+//! many there are. What each call means, the reference in `tracewell-kernel` says.
+
+mod call;
+mod conv;
+mod fft;
+mod linalg;
+mod matmul;
+pub mod pool;
+mod sort;
+mod subnormal;
+mod vector_product;
+
+pub use call::{call, is_shared, slices};
