@@ -59,12 +59,12 @@ fn a_node_is_changed() {
 fn only_what_depends_on_it_runs_again() {
     let (x, y) = arrays();
     let tape = Tape::record(|| (x.exp().sin().cos(), y.square()));
-    let square = tape.find("integer_pow").unwrap();
+    let square = tape.find("mul").unwrap();
     let of = square.referenced()[0].1.id();
     let updated = tape.update(&[(of, &x)]).unwrap();
     assert_eq!(updated.runs, 1);
     let changed: Vec<&str> = updated.changed.iter().map(|&id| updated.tape.node(id).name()).collect();
-    assert_eq!(changed, ["program", "constant", "integer_pow", "return"]);
+    assert_eq!(changed, ["program", "constant", "mul", "return"]);
 }
 
 #[test]

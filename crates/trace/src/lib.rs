@@ -30,8 +30,8 @@ pub use frame::{Frame, captures_numbers, current, is_idle, outside};
 pub use leak::{Made, WATCH_TRACERS};
 pub use log::EventLog;
 pub use observe::{
-    Called, Event, Executed, Observer, Observing, is_execution_observed, is_observed, notify,
-    observe_everywhere, observing,
+    Called, Event, Executed, Observer, Observing, are_arrays_followed, is_execution_observed, is_observed,
+    notify, observe_everywhere, observing,
 };
 pub use raise::{Witness, boundary, complete, install_witness, raise, raise_again};
 pub use stage::{Argument, Finer, Staged, stage};

@@ -12,6 +12,7 @@ use tracewell_graph::{Graph, Location, Prim};
 use crate::api::Api;
 use crate::error::Error;
 use crate::form::Form;
+use crate::frame::current;
 use crate::value::{Tracer, Value};
 
 /// Something that happened.
@@ -99,7 +100,7 @@ pub enum Event<'a> {
         /// The graph.
         graph: &'a Arc<Graph>,
     },
-    /// Machine code ran. Told only where an observer [wants to know](Observer::sees_execution).
+    /// Machine code ran. Told only where an observer [wants to know](Observer::follows_arrays).
     Executed {
         /// What it computed.
         what: Executed<'a>,
@@ -188,8 +189,9 @@ pub trait Observer: Send + Sync {
     /// Called for every event, on the thread where it happens.
     fn observe(&self, event: &Event<'_>);
 
-    /// Whether it is told of each run of machine code. These are timed, which others do not pay for.
-    fn sees_execution(&self) -> bool {
+    /// Whether it follows arrays from one run of machine code to the next: it is told of each run, which is timed, and
+    /// arrays of one element are not taken for numbers. Others do not pay for that.
+    fn follows_arrays(&self) -> bool {
         false
     }
 }
@@ -221,7 +223,7 @@ pub struct Observing(());
 impl Observing {
     /// Adds an observer beside those already there.
     pub fn start(observer: Arc<dyn Observer>) -> Observing {
-        EXECUTION_COUNT.set(EXECUTION_COUNT.get() + usize::from(observer.sees_execution()));
+        EXECUTION_COUNT.set(EXECUTION_COUNT.get() + usize::from(observer.follows_arrays()));
         OBSERVERS.with_borrow_mut(|all| all.push(observer));
         COUNT.set(COUNT.get() + 1);
         Observing(())
@@ -232,7 +234,7 @@ impl Drop for Observing {
     fn drop(&mut self) {
         let gone = OBSERVERS.with_borrow_mut(Vec::pop);
         COUNT.set(COUNT.get() - 1);
-        let saw = gone.is_some_and(|observer| observer.sees_execution());
+        let saw = gone.is_some_and(|observer| observer.follows_arrays());
         EXECUTION_COUNT.set(EXECUTION_COUNT.get() - usize::from(saw));
     }
 }
@@ -255,6 +257,12 @@ fn is_observed_everywhere() -> bool {
 /// Whether anyone wants to know of runs of machine code.
 pub fn is_execution_observed() -> bool {
     EXECUTION_COUNT.get() > 0 || is_observed_everywhere()
+}
+
+/// Whether somebody follows arrays, and what happens now happens at once: then an array of one element must stay one. A
+/// trace that may be cached is the same whether somebody watches or not.
+pub fn are_arrays_followed() -> bool {
+    is_execution_observed() && current().is_none_or(|frame| frame.evaluates())
 }
 
 /// Tells every observer of this thread. No borrow is held while they run, so that they may use arrays.

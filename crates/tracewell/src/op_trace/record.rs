@@ -222,7 +222,7 @@ impl Observer for Log {
         }
     }
 
-    fn sees_execution(&self) -> bool {
+    fn follows_arrays(&self) -> bool {
         true
     }
 }

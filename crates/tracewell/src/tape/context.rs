@@ -25,7 +25,7 @@ pub struct Seen<'a> {
 ///
 /// ```
 /// use tracewell::prelude::*;
-/// use tracewell::tape::{Context, Seen, Tape};
+/// use tracewell::tape::{Context, Seen};
 ///
 /// struct Shallow(usize);
 ///
@@ -109,14 +109,15 @@ impl Context for DepthLimit {
 ///
 /// ```
 /// use tracewell::prelude::*;
-/// use tracewell::tape::{DepthLimit, Both, Only, Tape};
+/// use tracewell::tape::{Both, DepthLimit, Only, Seen};
 ///
 /// jit! { fn helper(x: &Array) -> Array { x.exp() + 1.0 } }
 /// #[traced]
 /// fn model(x: &Array) -> Array { helper(x).log() }
 ///
 /// let x = Array::from(0.5f32);
-/// let tape = Tape::record_in(Both(Only(|call| call.name == "model"), DepthLimit(9)), || model(&x));
+/// let only = Only(|call: &Seen<'_>| call.name == "model");
+/// let tape = Tape::record_in(Both(only, DepthLimit(9)), || model(&x));
 /// assert_eq!(tape.find("helper").unwrap().children().len(), 0);
 /// assert!(tape.find("log").is_some());
 /// ```

@@ -18,7 +18,7 @@
 //!
 //! let call = tape.find("half_square").unwrap();
 //! let names: Vec<&str> = call.children().map(|node| node.name()).collect();
-//! assert_eq!(names, ["x", "integer_pow", "mul", "return"]);
+//! assert_eq!(names, ["x", "mul", "mul", "return"]);
 //! let product = call.child(3).unwrap();
 //! assert_eq!(product.value().unwrap().item::<f32>(), 4.5);
 //! assert_eq!(product.backward().len(), 2);

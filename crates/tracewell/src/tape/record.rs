@@ -516,6 +516,10 @@ impl Observer for Recorder {
             | Event::CacheHit { .. } => {}
         }
     }
+
+    fn follows_arrays(&self) -> bool {
+        true
+    }
 }
 
 impl State {
