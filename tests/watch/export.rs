@@ -20,7 +20,7 @@ fn levels_print_as_many_as_asked() {
         ⟨program⟩() → 4.4816890703380645: f64[]
           @1: [Const] 3.0: f64[]
           @2: [export.rs:13:21] ⟨half⟩(@1) → 1.5: f64[]
-            @1: [Arg] x = @1 → 3.0: f64[]
+            @1: [Arg] x = @/1 → 3.0: f64[]
             @2: [export.rs:8:10] item() since @1 == 3.0
             @3: [export.rs:8:32] ⟨div⟩(@1, ⟨2.0⟩) → 1.5: f64[]
             @4: return @3 → 1.5: f64[]

@@ -8,14 +8,21 @@ use std::collections::BTreeMap;
 
 use random::Key;
 use tracewell::prelude::*;
-use tracewell::tape::{Argument, DepthLimit, Reach, Reference};
+use tracewell::tape::{Argument, Only, Reach, Reference, Seen};
+
+jit! {
+    /// A number between 0 and 1, and the key for the next.
+    fn rand(key: &Key) -> (Array, Key) {
+        let [now, next] = random::split(key);
+        (random::uniform(&now, Shape::scalar(), F32), next)
+    }
+}
 
 /// A number of the geometric distribution: one more, as long as a coin says so.
 #[traced]
 pub(crate) fn geom(n: &Array, beta: &Array, key: &Key) -> Array {
-    let [toss, rest] = random::split(key);
-    let stop = random::uniform(&toss, Shape::scalar(), F32).lt(beta);
-    if stop.item::<bool>() { n.clone() } else { geom(&(n + 1), beta, &rest) }
+    let (toss, next) = rand(key);
+    if toss.lt(beta).item::<bool>() { n.clone() } else { geom(&(n + 1), beta, &next) }
 }
 
 #[traced]
@@ -73,7 +80,8 @@ pub(crate) fn gradient(tape: &Tape) -> Vec<Array> {
 
 fn main() -> Result<()> {
     let (n, beta, key) = (Array::from(3i32), Array::from(0.5f32), random::key(1));
-    let tape = Tape::record_in(DepthLimit(3), || geom(&n, &beta, &key));
+    let recursive = Only(|call: &Seen<'_>| call.name == "geom");
+    let tape = Tape::record_in(recursive, || geom(&n, &beta, &key));
     println!("{}", tape.levels(3));
 
     let call = tape.find("geom").expect("it was recorded");

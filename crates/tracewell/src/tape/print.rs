@@ -48,10 +48,11 @@ impl<'t> Node<'t> {
         all.join(".")
     }
 
-    /// A value of another node as this one sees it: `@4` on its own level, `@2.5` elsewhere.
+    /// A value of another node as this one sees it: `@4` on its own level, `@/2.5` elsewhere.
     fn reference(&self, reference: Reference) -> String {
         let node = self.tape.node(reference.node);
-        let place = if node.parent() == self.parent() { node.index().to_string() } else { node.path() };
+        let near = node.parent() == self.parent();
+        let place = if near { node.index().to_string() } else { format!("/{}", node.path()) };
         match node.types().len() {
             0 | 1 => format!("@{place}"),
             _ => format!("@{place}#{}", reference.result),
