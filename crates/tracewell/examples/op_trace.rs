@@ -54,6 +54,6 @@ fn main() -> Result<()> {
     let first = compared.first.expect("the variant scales by another number");
     println!("{first}");
     assert_eq!(first.left.name, "mul");
-    std::fs::remove_file(&file).map_err(|error| Error::bug(error))?;
+    std::fs::remove_file(&file).map_err(Error::bug)?;
     Ok(())
 }

@@ -39,7 +39,8 @@ impl<'t> Node<'t> {
 
     /// The nodes along an axis.
     pub fn query(&self, axis: Axis) -> Vec<Node<'t>> {
-        let siblings = || self.parent().map(|parent| parent.children().collect()).unwrap_or_else(Vec::new);
+        let siblings =
+            || self.parent().map(|parent| parent.children().collect::<Vec<_>>()).unwrap_or_default();
         match axis {
             Axis::Parent => self.parent().into_iter().collect(),
             Axis::Child => self.children().collect(),
