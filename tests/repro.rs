@@ -16,5 +16,7 @@ mod laws;
 mod mistakes;
 #[path = "repro/scenarios.rs"]
 mod scenarios;
+#[path = "repro/view.rs"]
+mod view;
 #[path = "repro/yield_table.rs"]
 mod yield_table;

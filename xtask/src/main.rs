@@ -18,6 +18,7 @@ mod mutate;
 mod new_primitive;
 mod repro_yield;
 mod tidy;
+mod view_check;
 mod workspace;
 
 use std::process::ExitCode;
@@ -52,6 +53,7 @@ const VERBS: &[&Verb] = &[
     &mutate::VERB,
     &fuzz::VERB,
     &repro_yield::VERB,
+    &view_check::VERB,
     &bench::VERB,
 ];
 

@@ -30,4 +30,4 @@ pub use npy::NpyError;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use shape::{Dim, Shape};
-pub use tensor::Tensor;
+pub use tensor::{Identity, Tensor};

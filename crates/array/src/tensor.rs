@@ -11,7 +11,7 @@ use crate::error::{DTypeError, ItemError, ShapeError};
 use crate::{DType, Literal, Shape};
 use std::hash::{Hash, Hasher};
 use std::slice;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// A dense row-major array of known values. Cheap to clone; several tensors may share one buffer.
 ///
@@ -23,6 +23,29 @@ pub struct Tensor {
     buffer: Arc<Buffer>,
     /// In bytes.
     offset: usize,
+}
+
+/// Where a tensor's elements are, without keeping them: the same for tensors that begin at one place of one buffer, and
+/// another for every buffer made while this is kept, also after the first is gone.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    buffer: Weak<Buffer>,
+    offset: usize,
+}
+
+impl PartialEq for Identity {
+    fn eq(&self, other: &Identity) -> bool {
+        self.buffer.ptr_eq(&other.buffer) && self.offset == other.offset
+    }
+}
+
+impl Eq for Identity {}
+
+impl Hash for Identity {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.buffer.as_ptr().hash(state);
+        self.offset.hash(state);
+    }
 }
 
 /// Making tensors.
@@ -309,6 +332,11 @@ impl Tensor {
     /// A number that living tensors have in common if and only if they share a buffer.
     pub fn buffer_id(&self) -> usize {
         Arc::as_ptr(&self.buffer).addr()
+    }
+
+    /// Where its elements are. While this is kept, the memory is not taken over by results.
+    pub fn identity(&self) -> Identity {
+        Identity { buffer: Arc::downgrade(&self.buffer), offset: self.offset }
     }
 
     /// Whether dtype, shape and all bits are the same.

@@ -7,10 +7,10 @@ pub(crate) struct Args {
 }
 
 /// Options that take nothing.
-const FLAGS: &[&str] = &["build"];
+const FLAGS: &[&str] = &["build", "profile"];
 
 /// Options that take a value.
-const VALUES: &[&str] = &["timeout", "memory", "tracewell", "levels", "jobs"];
+const VALUES: &[&str] = &["timeout", "memory", "tracewell", "levels", "jobs", "output"];
 
 impl Args {
     /// Reads all that comes after the folder.

@@ -1,4 +1,4 @@
-//! The command `tracewell`: replays, shows and reduces the repros that failures leave.
+//! The command `tracewell`: replays, shows and reduces the repros that failures leave, and makes pages of graphs.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command speaks")]
 
@@ -6,6 +6,7 @@ mod args;
 mod child;
 mod commands;
 mod reduce;
+mod view;
 
 use std::process::ExitCode;
 
@@ -13,6 +14,7 @@ use args::Args;
 
 const USAGE: &str = "\
 usage: tracewell repro <verb> <folder> [options]
+       tracewell view <file> [options]
 
   run      replays the folder's text in a process of its own, and says whether it fails in the same way
              --timeout S      seconds it may take (60)
@@ -27,6 +29,12 @@ usage: tracewell repro <verb> <folder> [options]
              --timeout S      seconds a candidate may take (10)
   bisect   names the step of the compiler after which compiled and evaluated results differ
 
+  view     writes a page of HTML that needs nothing else: the graph of a file before and after the passes, its kernels,
+           their cost and their memory. The file is the text of a graph, as `TRACEWELL_DUMP=traced` writes it, or an op
+           trace that was saved
+             --output PAGE    where it is written (the file's name with `.html`)
+             --profile        runs it once to warm up and once for times; a graph runs on zeros, a trace on its own arrays
+
 exit codes of `run`: 0 reproduced, 1 another failure, 2 no failure, 3 the folder or the command is wrong
 ";
 
@@ -40,6 +48,16 @@ fn main() -> ExitCode {
             };
             match commands::run(verb, folder.as_ref(), &args) {
                 Ok(code) => code,
+                Err(message) => wrong(&message),
+            }
+        }
+        ["view", file, rest @ ..] => {
+            let viewed = Args::parse(rest).and_then(|args| view::view(file.as_ref(), &args));
+            match viewed {
+                Ok(page) => {
+                    println!("{}", page.display());
+                    ExitCode::SUCCESS
+                }
                 Err(message) => wrong(&message),
             }
         }

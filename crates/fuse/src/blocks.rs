@@ -35,7 +35,7 @@ pub(crate) fn blocks(flow: &mut Flow, nest: Nest) -> Vec<Nest> {
     }
     let (dtype, name) = (node.dtype, node.name.clone());
     let shape = Shape::from([whole as usize, len as usize]);
-    flow.nodes.push(Node { def: Def::Scratch, dtype, shape, name });
+    flow.nodes.push(Node { def: Def::Scratch, dtype, shape, name, source: None });
     let partial = flow.nodes.len() - 1;
 
     let mut first = nest.clone();

@@ -106,6 +106,8 @@ pub(crate) struct Node {
     pub(crate) shape: Shape,
     /// For people.
     pub(crate) name: String,
+    /// The equation of the graph that it comes from, for people too.
+    pub(crate) source: Option<usize>,
 }
 
 /// Work on whole arrays; its results are nodes.
@@ -173,8 +175,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
         graph = &apart;
     }
     let mut lowerings = lower_all(graph)?;
+    // Of complex numbers taken apart it is not known which equations they were.
+    let mut sources: Vec<Option<usize>> =
+        (0..graph.equations.len()).map(|number| (!complex).then_some(number)).collect();
     if lowerings.iter().any(is_graph) {
-        let mut current = expand(graph, &lowerings);
+        let mut current = expand(graph, &lowerings, &mut sources);
         loop {
             lowerings = lower_all(&current)?;
             if !lowerings.iter().any(is_graph) {
@@ -184,7 +189,7 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
             if depth > MAX_DEPTH {
                 return Err(too_deep(&current, &lowerings));
             }
-            current = expand(&current, &lowerings);
+            current = expand(&current, &lowerings, &mut sources);
         }
         expanded = current;
         graph = &expanded;
@@ -201,6 +206,7 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
         costs: FxHashMap::default(),
         graph,
         fusion,
+        source: None,
     };
     for (i, &var) in graph.inputs.iter().enumerate() {
         let ty = graph.ty(var);
@@ -208,9 +214,11 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
         builder.flow.inputs.push(id);
         builder.values[var.0 as usize] = Some(Operand::Node(id));
     }
-    for (equation, lowering) in graph.equations.iter().zip(lowerings) {
+    for ((equation, lowering), source) in graph.equations.iter().zip(lowerings).zip(sources) {
+        builder.source = source;
         builder.equation(equation, lowering)?;
     }
+    builder.source = None;
     for atom in &graph.outputs {
         let operand = builder.operand(atom);
         let shape = graph.atom_type(atom).shape;
@@ -254,8 +262,10 @@ fn too_deep(graph: &Graph, lowerings: &[Lowering]) -> FuseError {
     failed(equation, RuleError::Unsupported { primitive: equation.prim.name().to_string(), why })
 }
 
-/// Puts the graphs that equations are lowered to in their place. Optimised graphs have none left.
-fn expand(graph: &Graph, lowerings: &[Lowering]) -> Graph {
+/// Puts the graphs that equations are lowered to in their place. Optimised graphs have none left. `sources` says of each
+/// equation where it comes from.
+fn expand(graph: &Graph, lowerings: &[Lowering], sources: &mut Vec<Option<usize>>) -> Graph {
+    let mut new_sources = Vec::new();
     let mut builder = GraphBuilder::new();
     let mut map: Vec<Option<Atom>> = vec![None; graph.types.len()];
     for &var in &graph.inputs {
@@ -265,7 +275,7 @@ fn expand(graph: &Graph, lowerings: &[Lowering]) -> Graph {
         Atom::Var(var) => map[var.0 as usize].clone().expect("operands are defined before they are used"),
         Atom::Splat(_) => atom.clone(),
     };
-    for (equation, lowering) in graph.equations.iter().zip(lowerings) {
+    for (number, (equation, lowering)) in graph.equations.iter().zip(lowerings).enumerate() {
         let inputs: Vec<Atom> = equation.inputs.iter().map(|a| look(&map, a)).collect();
         builder.at(equation.location.clone());
         let outputs = match lowering {
@@ -278,7 +288,9 @@ fn expand(graph: &Graph, lowerings: &[Lowering]) -> Graph {
         for (&var, atom) in equation.outputs.iter().zip(outputs) {
             map[var.0 as usize] = Some(atom);
         }
+        new_sources.resize(builder.equations().len(), sources[number]);
     }
+    *sources = new_sources;
     let outputs = graph.outputs.iter().map(|a| look(&map, a)).collect();
     builder.finish(graph.name.clone(), outputs)
 }
@@ -292,11 +304,14 @@ struct Builder<'g> {
     /// Filled arrays in memory, by literal and number of elements.
     fills: FxHashMap<(Literal, usize), Id>,
     costs: FxHashMap<(Prim, SmallVec<[DType; 3]>), u32>,
+    /// The equation that nodes come from now.
+    source: Option<usize>,
 }
 
 impl Builder<'_> {
     fn node(&mut self, def: Def, dtype: DType, shape: Shape, name: &str) -> Id {
-        self.flow.nodes.push(Node { def, dtype, shape, name: name.to_string() });
+        let source = self.source;
+        self.flow.nodes.push(Node { def, dtype, shape, name: name.to_string(), source });
         self.flow.nodes.len() - 1
     }
 

@@ -63,3 +63,11 @@ pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
     let plan = materialise::materialise(&flow, options.fusion);
     Ok(program::program(&graph.name, &mut flow, plan, options))
 }
+
+/// The program of a graph, and for each of its steps the numbers of the equations that it computes: what people want to
+/// see. An equation that is a view of another array is computed nowhere; of complex numbers it is not known.
+pub fn fuse_with_groups(graph: &Graph, options: &Options) -> Result<(Program, Vec<Vec<usize>>), FuseError> {
+    let mut flow = classify::classify(graph, options.fusion)?;
+    let plan = materialise::materialise(&flow, options.fusion);
+    Ok(program::program_with_groups(&graph.name, &mut flow, plan, options))
+}

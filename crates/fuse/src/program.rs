@@ -9,7 +9,7 @@ use crate::Options;
 use crate::blocks::blocks;
 use crate::buffers::place;
 use crate::classify::{Call, CallKind, Costed, Def, Flow, Id};
-use crate::cluster::{Cluster, Form};
+use crate::cluster::{Cluster, Form, What};
 use crate::collapse::collapse;
 use crate::columns::columns;
 use crate::donate::donate;
@@ -21,31 +21,64 @@ use crate::unify::unify;
 
 /// Makes the program of a flow.
 pub(crate) fn program(name: &str, flow: &mut Flow, plan: Plan, options: &Options) -> Program {
+    program_with_groups(name, flow, plan, options).0
+}
+
+/// The same with the equations that each step computes, as far as they are known. What is a view of another array is
+/// computed nowhere, and what is computed twice is in two groups.
+pub(crate) fn program_with_groups(
+    name: &str,
+    flow: &mut Flow,
+    plan: Plan,
+    options: &Options,
+) -> (Program, Vec<Vec<usize>>) {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
     let mut clusters: Vec<Option<Cluster>> = plan.clusters.into_iter().map(Some).collect();
     let mut work = Vec::with_capacity(plan.units.len());
     for unit in plan.units {
         match unit {
             Unit::Cluster(k) => {
                 let cluster = clusters[k].take().expect("each kernel runs once");
+                let group = sources(flow, computed(&cluster));
                 work.extend(kernels(flow, cluster).into_iter().map(Work::Launch));
+                groups.resize(work.len(), group);
             }
-            Unit::Call(call) => work.push(Work::Call(call)),
+            Unit::Call(call) => {
+                work.push(Work::Call(call));
+                groups.push(sources(flow, flow.calls[call].results.iter().copied()));
+            }
         }
     }
     let (mut slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work));
     let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
-    for work in work {
+    let mut of_steps = Vec::new();
+    for (work, group) in work.into_iter().zip(groups) {
         match work {
             Work::Launch(emitted) => steps.launch(emitted),
             Work::Call(call) => steps.call(&flow.calls[call]),
         }
+        of_steps.resize(steps.steps.len(), group);
     }
     let results = flow.outputs.iter().map(|&id| steps.slot(id)).collect();
     let arena = place(&mut slots, &steps.steps);
     let Steps { kernels, steps, .. } = steps;
     let mut program = Program { name: name.to_string(), slots, kernels, steps, results, arena };
     donate(&mut program, &options.donated);
-    program
+    (program, of_steps)
+}
+
+/// The arrays that a kernel computes, in memory or not.
+fn computed(cluster: &Cluster) -> impl Iterator<Item = Id> {
+    let inside = cluster.found.iter().filter(|found| !matches!(found.what, What::Load | What::Recall(_)));
+    inside.map(|found| found.id).chain(cluster.roots.iter().flat_map(|root| [root.to, root.of]))
+}
+
+/// The equations that arrays come from, each once.
+fn sources(flow: &Flow, arrays: impl Iterator<Item = Id>) -> Vec<usize> {
+    let mut all: Vec<usize> = arrays.filter_map(|id| flow.nodes[id].source).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 enum Work {

@@ -1,4 +1,4 @@
-//! The macros of Tracewell: `jit!`, `#[jitted]`, `#[derive(Tree)]` and `#[derive(Static)]`.
+//! The macros of Tracewell: `jit!`, `#[jitted]`, `#[traced]`, `#[derive(Tree)]` and `#[derive(Static)]`.
 //!
 //! Only entry points live here. Everything behind them works on `proc_macro2` tokens, so that unit tests reach it.
 
@@ -6,6 +6,7 @@ mod jit;
 mod mistakes;
 mod shape;
 mod static_arg;
+mod traced;
 mod tree;
 mod types;
 
@@ -41,6 +42,15 @@ pub fn jit(input: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn jitted(options: TokenStream, item: TokenStream) -> TokenStream {
     jit::attribute(options.into(), item.into()).into()
+}
+
+/// Marks an ordinary function whose calls a tape and an op trace are to show: `#[traced]`, `#[traced(crate = path)]`.
+///
+/// The function does what it did. While somebody watches, its call is told of, with its arguments and what it returns:
+/// trees of arrays as they are, other parameters by their text where they are `Debug`.
+#[proc_macro_attribute]
+pub fn traced(options: TokenStream, item: TokenStream) -> TokenStream {
+    traced::attribute(options.into(), item.into()).into()
 }
 
 /// Makes a struct or an enum a tree of arrays.

@@ -482,8 +482,10 @@ impl Observer for Recorder {
                 let location = (*location).clone();
                 state.push(Statement::Bind(Bind { prim: (*prim).clone(), operands, results, location }));
             }
-            Event::AskValue { tracer, what, location } => {
-                if state.records() {
+            Event::AskValue { value, what, location } => {
+                if let Value::Traced(tracer) = value
+                    && state.records()
+                {
                     let operand = Operand::Var(Typed { name: name_of(tracer), ty: tracer.ty().clone() });
                     let (what, location) = ((*what).to_string(), (*location).clone());
                     state.push(Statement::Ask { operand, what, location });
@@ -508,6 +510,9 @@ impl Observer for Recorder {
                 }
             }
             Event::Raise { .. } | Event::Panic { .. } | Event::Leak { .. } | Event::CacheHit { .. } => {}
+            // What a user's function does is part of the function or API around it.
+            Event::TracedEnter { .. } | Event::TracedExit { .. } => {}
+            Event::Run { .. } | Event::Executed { .. } => {}
         }
     }
 }

@@ -39,6 +39,17 @@ impl Input<'_> {
     }
 }
 
+/// How one step of a run went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StepTime {
+    /// How long it took.
+    pub nanoseconds: u64,
+    /// Into how many parts it was split, each for a thread. A library call decides for itself, and counts as one.
+    pub threads: usize,
+    /// The size of all arrays that it touches.
+    pub bytes: usize,
+}
+
 /// A program with machine code for its kernels. Runs may overlap.
 #[derive(Debug)]
 pub struct Executable {
@@ -217,6 +228,35 @@ impl Executable {
     /// A result takes over the memory of a given input where the program allows it and nobody else refers to
     /// it; [`Input::Taken`] is left in its place.
     pub fn run(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, RunError> {
+        self.run_watched(inputs, |_| {})
+    }
+
+    /// Runs the program and says how long each step took.
+    pub fn profile(&self, inputs: &mut [Input<'_>]) -> Result<(Vec<Tensor>, Vec<StepTime>), RunError> {
+        let mut times = Vec::with_capacity(self.steps.len());
+        let mut last = std::time::Instant::now();
+        let results = self.run_watched(inputs, |step| {
+            let now = std::time::Instant::now();
+            let threads = match &self.steps[step] {
+                Action::Launch(launch) => launch.parts(),
+                Action::Copy { .. } | Action::Call { .. } => 1,
+            };
+            let slots = self.program.steps[step].slots();
+            let size = |id: &SlotId| self.program.slot(*id).len * self.program.slot(*id).dtype.size();
+            let bytes = slots.iter().map(size).sum();
+            let nanoseconds = now.duration_since(last).as_nanos() as u64;
+            times.push(StepTime { nanoseconds, threads, bytes });
+            last = std::time::Instant::now();
+        })?;
+        Ok((results, times))
+    }
+
+    /// Runs the program; `done` is told the number of each step when it has ended.
+    fn run_watched(
+        &self,
+        inputs: &mut [Input<'_>],
+        mut done: impl FnMut(usize),
+    ) -> Result<Vec<Tensor>, RunError> {
         let mut addresses: Addresses = SmallVec::from_elem(std::ptr::null_mut(), self.program.slots.len());
         self.place_inputs(inputs, &mut addresses)?;
         // Results that are inputs are shared now, so that none of them is taken over.
@@ -228,9 +268,9 @@ impl Executable {
         }
         let scratch = self.place_temps(&mut addresses);
         let stop = Stop::current();
-        let outcome = self.steps.iter().try_for_each(|step| {
+        let outcome = self.steps.iter().enumerate().try_for_each(|(number, step)| {
             stop.check()?;
-            match step {
+            let outcome = match step {
                 Action::Launch(launch) => {
                     // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
                     unsafe { launch.run(&self.kernels[launch.kernel], &addresses, &stop) }
@@ -247,7 +287,9 @@ impl Executable {
                     // outputs are not shared with anything that is read now.
                     unsafe { library::call(call, &buffers) }
                 }
-            }
+            };
+            done(number);
+            outcome
         });
         self.keep(scratch);
         outcome?;

@@ -48,6 +48,11 @@ impl Launch {
         Launch { kernel, entry: code.entry(), slots, sizes: sizes.into(), extent, parts }
     }
 
+    /// Into how many parts it is split.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts.max(1)
+    }
+
     /// Runs the kernel on the slots with these addresses.
     ///
     /// # Safety

@@ -49,6 +49,8 @@ pub enum Api {
     Returned,
     /// A recorded program that is run again.
     Replay,
+    /// `Tape::record(f)`: a function that is watched.
+    Tape,
     /// `cond(pred, f, g)`.
     Cond,
     /// `switch(i, branches)`.
@@ -93,6 +95,7 @@ impl Api {
         Api::Callback,
         Api::Returned,
         Api::Replay,
+        Api::Tape,
         Api::Cond,
         Api::Switch,
         Api::WhileLoop,
@@ -134,6 +137,7 @@ impl Api {
             Api::Callback => "callback",
             Api::Returned => "a returned function",
             Api::Replay => "a repro",
+            Api::Tape => "a tape",
             Api::Cond => "cond",
             Api::Switch => "switch",
             Api::WhileLoop => "while_loop",
@@ -152,7 +156,7 @@ impl Api {
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
             Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
-            Api::Rule | Api::EvalShape | Api::Callback | Api::Returned | Api::Replay => false,
+            Api::Rule | Api::EvalShape | Api::Callback | Api::Returned | Api::Replay | Api::Tape => false,
             Api::Cond | Api::Switch | Api::WhileLoop | Api::ForiLoop => false,
             Api::Scan | Api::Map | Api::AssociativeScan | Api::MapReduce => false,
         }

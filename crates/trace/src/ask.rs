@@ -15,6 +15,7 @@ use crate::value::{Tracer, Value};
 /// The data of a value, as asked by a user's line through `what` (such as `item()`).
 pub fn ask(value: &Value, what: &str, location: &Location) -> Result<Tensor, Error> {
     let Value::Traced(tracer) = value else {
+        notify(&Event::AskValue { value, what, location });
         return value.known().ok_or_else(|| Error::bug("an untraced value has no data"));
     };
     let asked =
@@ -28,7 +29,7 @@ pub fn ask(value: &Value, what: &str, location: &Location) -> Result<Tensor, Err
     if let Some(inner) = current() {
         inner.set_asked_through();
     }
-    notify(&Event::AskValue { tracer, what, location });
+    notify(&Event::AskValue { value, what, location });
     Ok(data.clone())
 }
 

@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Location, Prim, TypeError};
@@ -10,7 +11,7 @@ use crate::error::{Cause, Error, ErrorKind};
 use crate::executor::executor;
 use crate::frame::{Frame, current};
 use crate::leak::leaked;
-use crate::observe::{Event, is_observed, notify};
+use crate::observe::{Event, Executed, is_execution_observed, is_observed, notify};
 use crate::stage::Finer;
 use crate::value::{Tracer, Value};
 
@@ -62,7 +63,7 @@ fn run_finer(
 ) -> Result<Values, Error> {
     let types: SmallVec<[ArrayType; 3]> = operands.iter().map(Value::ty).collect();
     let count = prim.rules().type_rule(&types)?.len();
-    let all = executor()?.execute(&finer, known, &finer.rules().type_rule(&types)?)?;
+    let all = execute(&finer, known, &finer.rules().type_rule(&types)?, location)?;
     let results = record_or_run(prim, operands, Some(all[..count].to_vec()), false, location)?;
     if let Some(tracer) = results.first().and_then(Value::tracer) {
         frame.remember(Finer { var: tracer.var(), prim: finer, values: all });
@@ -92,15 +93,18 @@ fn record_or_run(
             for operand in operands {
                 atoms.push(frame.atom(operand)?);
             }
-            let values =
-                if known.is_some() { known } else { evaluate(&frame, prim, operands, &result_types)? };
+            let values = if known.is_some() {
+                known
+            } else {
+                evaluate(&frame, prim, operands, &result_types, location)?
+            };
             let tracers = frame.record(prim, &atoms, &result_types, values, location);
             tracers.into_iter().map(Value::Traced).collect()
         }
         None => {
             let tensors = match known {
                 Some(known) => known,
-                None => executor()?.execute(prim, operands, &result_types)?,
+                None => execute(prim, operands, &result_types, location)?,
             };
             tensors.into_iter().zip(&result_types).map(|(t, ty)| Value::Known(t, ty.weak)).collect()
         }
@@ -128,15 +132,34 @@ fn evaluate(
     prim: &Prim,
     operands: &[Value],
     results: &[ArrayType],
+    location: &Location,
 ) -> Result<Option<Vec<Tensor>>, Error> {
     if !frame.evaluates() {
         return Ok(None);
     }
     let known: Option<SmallVec<[Value; 3]>> = operands.iter().map(Value::untraced).collect();
     match known {
-        Some(known) => Ok(Some(executor()?.execute(prim, &known, results)?)),
+        Some(known) => Ok(Some(execute(prim, &known, results, location)?)),
         None => Ok(None),
     }
+}
+
+/// Runs a primitive on known data, and tells who wants to know.
+fn execute(
+    prim: &Prim,
+    operands: &[Value],
+    types: &[ArrayType],
+    location: &Location,
+) -> Result<Vec<Tensor>, Error> {
+    if !is_execution_observed() {
+        return executor()?.execute(prim, operands, types);
+    }
+    let start = Instant::now();
+    let results = executor()?.execute(prim, operands, types)?;
+    let nanoseconds = start.elapsed().as_nanos() as u64;
+    let what = Executed::Primitive(prim);
+    notify(&Event::Executed { what, operands, results: &results, nanoseconds, location });
+    Ok(results)
 }
 
 impl From<TypeError> for Error {

@@ -29,7 +29,10 @@ pub use form::Form;
 pub use frame::{Frame, captures_numbers, current, is_idle, outside};
 pub use leak::{Made, WATCH_TRACERS};
 pub use log::EventLog;
-pub use observe::{Called, Event, Observer, Observing, is_observed, notify, observing};
+pub use observe::{
+    Called, Event, Executed, Observer, Observing, are_arrays_followed, is_execution_observed, is_observed,
+    notify, observe_everywhere, observing,
+};
 pub use raise::{Witness, boundary, complete, install_witness, raise, raise_again};
 pub use stage::{Argument, Finer, Staged, stage};
 pub use switch::Switch;

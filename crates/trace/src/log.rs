@@ -46,12 +46,19 @@ impl Observer for EventLog {
     fn observe(&self, event: &Event<'_>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, depth) = &mut *state;
-        if matches!(event, Event::ApiExit { .. } | Event::FunctionExit { .. }) {
+        if matches!(event, Event::ApiExit { .. } | Event::FunctionExit { .. } | Event::TracedExit { .. }) {
             *depth = depth.saturating_sub(1);
         }
         let line = match event {
             // Of no interest to people: the functions and APIs tell more.
-            Event::Parameter { .. } | Event::Option { .. } => return,
+            Event::Parameter { .. } | Event::Option { .. } | Event::Run { .. } | Event::Executed { .. } => {
+                return;
+            }
+            Event::TracedEnter { function, called, location } => {
+                format!("traced {function}({}) at {}", types(called.values()), place(location))
+            }
+            Event::TracedExit { results: Some(results) } => format!("traced = {}", types(results.leaves())),
+            Event::TracedExit { results: None } => "traced failed".to_string(),
             Event::ApiEnter { api, function, called, location } => format!(
                 "{} {}({}) at {}",
                 api.name(),
@@ -79,7 +86,9 @@ impl Observer for EventLog {
                 types(*results),
                 place(location)
             ),
-            Event::AskValue { tracer, location, .. } => format!("ask {} at {}", tracer.ty(), place(location)),
+            // What is known anyway is of no interest either.
+            Event::AskValue { value, .. } if value.tracer().is_none() => return,
+            Event::AskValue { value, location, .. } => format!("ask {} at {}", value.ty(), place(location)),
             Event::UseKey { location, .. } => format!("use key at {}", place(location)),
             Event::Raise { error } => format!("raise {:?}: {}", error.kind(), error.message()),
             Event::Panic { text } => format!("panic: {}", text.unwrap_or("not text")),
@@ -90,7 +99,7 @@ impl Observer for EventLog {
         let indent = *depth * 2;
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{:indent$}{line}", "");
-        if matches!(event, Event::ApiEnter { .. } | Event::FunctionEnter { .. }) {
+        if matches!(event, Event::ApiEnter { .. } | Event::FunctionEnter { .. } | Event::TracedEnter { .. }) {
             *depth += 1;
         }
     }

@@ -3,13 +3,16 @@
 //! them.
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 
-use tracewell_graph::{Location, Prim};
+use tracewell_array::Tensor;
+use tracewell_graph::{Graph, Location, Prim};
 
 use crate::api::Api;
 use crate::error::Error;
 use crate::form::Form;
+use crate::frame::current;
 use crate::value::{Tracer, Value};
 
 /// Something that happened.
@@ -78,10 +81,42 @@ pub enum Event<'a> {
         /// On whose line.
         location: &'a Location,
     },
+    /// A function that the user marked `#[traced]` was called.
+    TracedEnter {
+        /// Its name.
+        function: &'a str,
+        /// What it was called on: its arrays in their trees, anything else as text.
+        called: &'a Called,
+        /// The line that called it.
+        location: &'a Location,
+    },
+    /// It returned, or failed.
+    TracedExit {
+        /// What it returned, as far as that is arrays; `None` if it failed.
+        results: Option<&'a Form<Value>>,
+    },
+    /// The compiled graph of the jitted function that is going on is about to run on its arguments.
+    Run {
+        /// The graph.
+        graph: &'a Arc<Graph>,
+    },
+    /// Machine code ran. Told only where an observer [wants to know](Observer::follows_arrays).
+    Executed {
+        /// What it computed.
+        what: Executed<'a>,
+        /// From what: known data, or one literal repeated.
+        operands: &'a [Value],
+        /// What it gave.
+        results: &'a [Tensor],
+        /// How long it took, in nanoseconds. Of a first run, compiling is part of it.
+        nanoseconds: u64,
+        /// On whose line.
+        location: &'a Location,
+    },
     /// A user's program looked at a value, and may branch on it.
     AskValue {
-        /// Whose value.
-        tracer: &'a Tracer,
+        /// A tracer that is concrete, or known data.
+        value: &'a Value,
         /// By what, such as `item()`.
         what: &'a str,
         /// On which line.
@@ -125,6 +160,15 @@ pub enum Event<'a> {
     },
 }
 
+/// What machine code computed.
+#[derive(Clone, Copy, Debug)]
+pub enum Executed<'a> {
+    /// One primitive.
+    Primitive(&'a Prim),
+    /// The graph of a jitted function, compiled as a whole.
+    Graph(&'a Arc<Graph>),
+}
+
 /// What an API was called on: its arguments by the names of its parameters, and what else it was told.
 #[derive(Clone, Debug, Default)]
 pub struct Called {
@@ -151,11 +195,32 @@ impl Called {
 pub trait Observer: Send + Sync {
     /// Called for every event, on the thread where it happens.
     fn observe(&self, event: &Event<'_>);
+
+    /// Whether it follows arrays from one run of machine code to the next: it is told of each run, which is timed, and
+    /// arrays of one element are not taken for numbers. Others do not pay for that.
+    fn follows_arrays(&self) -> bool {
+        false
+    }
 }
 
 thread_local! {
     static OBSERVERS: RefCell<Vec<Arc<dyn Observer>>> = const { RefCell::new(Vec::new()) };
     static COUNT: Cell<usize> = const { Cell::new(0) };
+    static EXECUTION_COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The observer of all threads, if there is one.
+static EVERYWHERE: RwLock<Option<Arc<dyn Observer>>> = RwLock::new(None);
+
+/// Whether there is one: what a call that nobody watches asks, without a lock.
+static EVERYWHERE_COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets the observer of all threads, beside those of each, or takes it away. What is going on meanwhile on other
+/// threads may be seen in part.
+pub fn observe_everywhere(observer: Option<Arc<dyn Observer>>) {
+    let mut place = EVERYWHERE.write().unwrap_or_else(PoisonError::into_inner);
+    EVERYWHERE_COUNT.store(usize::from(observer.is_some()), Ordering::Relaxed);
+    *place = observer;
 }
 
 /// An observer is on this thread while this is alive.
@@ -165,6 +230,7 @@ pub struct Observing(());
 impl Observing {
     /// Adds an observer beside those already there.
     pub fn start(observer: Arc<dyn Observer>) -> Observing {
+        EXECUTION_COUNT.set(EXECUTION_COUNT.get() + usize::from(observer.follows_arrays()));
         OBSERVERS.with_borrow_mut(|all| all.push(observer));
         COUNT.set(COUNT.get() + 1);
         Observing(())
@@ -173,8 +239,10 @@ impl Observing {
 
 impl Drop for Observing {
     fn drop(&mut self) {
-        OBSERVERS.with_borrow_mut(Vec::pop);
+        let gone = OBSERVERS.with_borrow_mut(Vec::pop);
         COUNT.set(COUNT.get() - 1);
+        let saw = gone.is_some_and(|observer| observer.follows_arrays());
+        EXECUTION_COUNT.set(EXECUTION_COUNT.get() - usize::from(saw));
     }
 }
 
@@ -186,7 +254,22 @@ pub fn observing<R>(observer: Arc<dyn Observer>, f: impl FnOnce() -> R) -> R {
 
 /// Whether anyone looks. What only an observer needs is not made otherwise.
 pub fn is_observed() -> bool {
-    COUNT.get() > 0
+    COUNT.get() > 0 || is_observed_everywhere()
+}
+
+fn is_observed_everywhere() -> bool {
+    EVERYWHERE_COUNT.load(Ordering::Relaxed) > 0
+}
+
+/// Whether anyone wants to know of runs of machine code.
+pub fn is_execution_observed() -> bool {
+    EXECUTION_COUNT.get() > 0 || is_observed_everywhere()
+}
+
+/// Whether somebody follows arrays, and what happens now happens at once: then an array of one element must stay one. A
+/// trace that may be cached is the same whether somebody watches or not.
+pub fn are_arrays_followed() -> bool {
+    is_execution_observed() && current().is_none_or(|frame| frame.evaluates())
 }
 
 /// Tells every observer of this thread. No borrow is held while they run, so that they may use arrays.
@@ -196,6 +279,12 @@ pub fn notify(event: &Event<'_>) {
     }
     for at in 0..COUNT.get() {
         let observer = OBSERVERS.with_borrow(|all| all.get(at).cloned());
+        if let Some(observer) = observer {
+            observer.observe(event);
+        }
+    }
+    if is_observed_everywhere() {
+        let observer = EVERYWHERE.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(observer) = observer {
             observer.observe(event);
         }

@@ -7,6 +7,29 @@ pub(crate) fn cache_bytes() -> usize {
     mib.saturating_mul(1 << 20)
 }
 
+/// `TRACEWELL_LOG`, read once: whether compiles are told of on stderr. Anything but `off` and `0` says so.
+pub(crate) fn logs() -> bool {
+    static LOGS: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| {
+        std::env::var("TRACEWELL_LOG").is_ok_and(|v| !matches!(v.as_str(), "" | "off" | "0"))
+    });
+    *LOGS
+}
+
+/// `TRACEWELL_DUMP`, read once: the stages of every compile that are written into a folder, such as `traced,asm`.
+pub(crate) fn dumped_stages() -> &'static [String] {
+    static STAGES: std::sync::LazyLock<Vec<String>> = std::sync::LazyLock::new(|| {
+        let named = std::env::var("TRACEWELL_DUMP").unwrap_or_default();
+        named.split(',').map(str::trim).filter(|stage| !stage.is_empty()).map(String::from).collect()
+    });
+    &STAGES
+}
+
+/// `TRACEWELL_DUMP_DIR`: where they go; `tracewell-dump` in the current folder unless set.
+pub(crate) fn dump_folder() -> std::path::PathBuf {
+    let named = std::env::var_os("TRACEWELL_DUMP_DIR").filter(|path| !path.is_empty());
+    named.map_or_else(|| "tracewell-dump".into(), Into::into)
+}
+
 /// What `TRACEWELL_REPRO` says about repros of failures.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Repros {

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use tracewell_array::Tensor;
 use tracewell_graph::{Graph, InElement};
@@ -11,6 +12,7 @@ use tracewell_trace::{Error, ErrorKind};
 
 use crate::cache::ByteCache;
 use crate::config;
+use crate::dump;
 use crate::pipeline::{Settings, compile};
 
 type Key = (Arc<Graph>, Settings);
@@ -30,7 +32,9 @@ pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<
     if let Some(found) = executables().get(&key) {
         return Ok(found);
     }
+    let start = Instant::now();
     let made = Arc::new(compile(graph, settings)?);
+    dump::compiled(graph, settings, &made, start.elapsed());
     COMPILED.fetch_add(1, Ordering::Relaxed);
     let bytes = graph.bytes() + size(&made);
     executables().insert(key, made.clone(), bytes);

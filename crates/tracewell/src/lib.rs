@@ -27,13 +27,17 @@ mod cache;
 mod checks;
 mod config;
 mod control;
+mod dump;
 mod effects;
 mod executable;
 mod executor;
 mod jit;
+mod json;
 mod key;
 pub mod linalg;
+pub mod op_trace;
 mod outcome;
+mod page;
 pub mod pipeline;
 pub mod primitive;
 mod products;
@@ -42,8 +46,12 @@ pub mod repro;
 mod sabotage;
 mod staging;
 mod static_arg;
+mod stepping;
+pub mod tape;
+mod traced;
 mod transform;
 pub mod tree;
+mod view;
 mod windows;
 
 pub use array::{
@@ -58,13 +66,17 @@ pub use control::{
 pub use effects::{Cancel, callback, capturing_prints, ordered_callback, with_cancel, with_time_limit};
 pub use jit::{CacheStats, Jit, Lowered, cache_stats, clear_caches, jit, lower};
 pub use key::Key;
+pub use op_trace::{
+    OpTrace, TraceOptions, collect_trace, purge_trace, toggle_trace, toggle_trace_with, tracing_ops,
+};
 pub use outcome::{Beside, Outcome};
 pub use products::{einsum, matmul, tensordot};
 pub use static_arg::Static;
+pub use tape::Tape;
 pub use tracewell_array::{Complex, Complex32, Complex64, DType, Element, Shape};
 pub use tracewell_graph::prim::Policy;
 pub use tracewell_graph::{ArrayType, Graph};
-pub use tracewell_macros::{Static, Tree, jit, jitted};
+pub use tracewell_macros::{Static, Tree, jit, jitted, traced};
 pub use tracewell_trace::{Error, ErrorKind};
 pub use transform::{
     Axes, Pullback, Pushforward, Residual, Source, checkpoint, checkpoint_name, checkpoint_with, custom_jvp,
@@ -72,6 +84,7 @@ pub use transform::{
     print_saved_residuals, saved_residuals, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
 };
 pub use tree::{Path, Tree, TreeRef};
+pub use view::{Profile, read_graph};
 pub use windows::{
     Conv, Layout, Padding, PerAxis, Window, avg_pool, conv, conv_transpose, global_avg_pool, global_max_pool,
     max_pool, min_pool, reduce_window,
@@ -80,7 +93,7 @@ pub use windows::{
 /// Watching what happens: events of every call, user function and primitive.
 pub mod observe {
     pub use tracewell_trace::{
-        Api, Called, Event, EventLog, Form, Observer, Tracer, Value, is_observed, observing,
+        Api, Called, Event, EventLog, Executed, Form, Observer, Tracer, Value, is_observed, observing,
     };
 }
 
@@ -96,15 +109,16 @@ pub mod prelude {
     pub use crate::repro;
     pub use crate::tree;
     pub use crate::{
-        CacheMiss, Cancel, Complex, Complex32, Complex64, Conv, DType, Error, Jit, Layout, Lowered, Outcome,
-        Padding, Policy, Result, ScanOptions, Shape, Static, Tree, Window, associative_scan,
-        associative_scan_reverse, avg_pool, callback, capturing_prints, check, checking_keys, checking_leaks,
-        checking_purity, checkpoint, checkpoint_name, checkpoint_with, cond, conv, conv_transpose,
-        custom_jvp, custom_vjp, debug_print, einsum, eval_shape, explain_cache_misses, fori_loop,
-        global_avg_pool, global_max_pool, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jit, jitted, jvp,
-        linearize, lower, map, map_reduce, matmul, max_pool, min_pool, ordered_callback,
-        print_saved_residuals, reduce_window, s, saved_residuals, scan, scan_with, stop_gradient, switch,
-        tensordot, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel,
+        CacheMiss, Cancel, Complex, Complex32, Complex64, Conv, DType, Error, Jit, Layout, Lowered, OpTrace,
+        Outcome, Padding, Policy, Result, ScanOptions, Shape, Static, Tape, TraceOptions, Tree, Window,
+        associative_scan, associative_scan_reverse, avg_pool, callback, capturing_prints, check,
+        checking_keys, checking_leaks, checking_purity, checkpoint, checkpoint_name, checkpoint_with,
+        collect_trace, cond, conv, conv_transpose, custom_jvp, custom_vjp, debug_print, einsum, eval_shape,
+        explain_cache_misses, fori_loop, global_avg_pool, global_max_pool, grad, grad_aux, hessian, hvp,
+        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, max_pool, min_pool,
+        ordered_callback, print_saved_residuals, purge_trace, reduce_window, s, saved_residuals, scan,
+        scan_with, stop_gradient, switch, tensordot, toggle_trace, toggle_trace_with, trace, traced,
+        tracing_ops, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel,
         with_time_limit,
     };
 }
@@ -166,6 +180,7 @@ pub mod __private {
     pub use crate::outcome::Outcome;
     pub use crate::sabotage::{Fault, breaking};
     pub use crate::static_arg::Static;
+    pub use crate::traced::{Running, TellNothing, TellText, TellTree, Told};
     pub use crate::tree::{Path, Tree, TreeRef};
 
     /// Points an error about a return type at the type.

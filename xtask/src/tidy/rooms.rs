@@ -42,6 +42,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/tracewell/src/effects/", "a Rust function that a graph calls is a `callback`"),
     ("crates/tracewell/src/checks/values.rs", "what is inside of a `call` is looked at one by one"),
     (
+        "crates/tracewell/src/stepping.rs",
+        "what ran as a whole is a `call`, and what is inside of one runs one by one",
+    ),
+    (
         "crates/tracewell/src/repro/stand_in.rs",
         "a user's primitive is stood in for by a `call`, a `callback` by another",
     ),

@@ -82,7 +82,13 @@ impl Program {
                 let f = self.closure(lines, call, "", &[("x", x("x"))], array());
                 format!("eval_shape(&{f}, &{})", self.tree(&x("x")))
             }
-            Api::Trace | Api::Lower | Api::SavedResiduals | Api::Replay | Api::Rule | Api::Callback => {
+            Api::Trace
+            | Api::Lower
+            | Api::SavedResiduals
+            | Api::Replay
+            | Api::Tape
+            | Api::Rule
+            | Api::Callback => {
                 let f = self.closure(lines, call, "", &[("x", x("x"))], array());
                 let name = if call.api == Api::SavedResiduals { "saved_residuals" } else { "trace" };
                 lines.push(&format!("{name}(&{f}, &{}).unwrap();", self.tree(&x("x"))));

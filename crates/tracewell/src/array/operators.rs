@@ -6,7 +6,7 @@ use tracewell_array::{Complex32, Complex64, DType, Shape, promote};
 use tracewell_graph::prim::{self, Broadcast, Compare, Convert, Prim};
 use tracewell_graph::{ArrayType, Location, Splat};
 use tracewell_kernel::Comparison;
-use tracewell_trace::{Cause, Error, ErrorKind, Value, captures_numbers};
+use tracewell_trace::{Cause, Error, ErrorKind, Value, are_arrays_followed, captures_numbers};
 
 use super::{Array, Scalar, apply, bind_here, found_by, or_raise};
 
@@ -113,7 +113,7 @@ pub(crate) fn fit(
                 .help("`convert` the array to a type that holds the number, such as `I64`"));
         }
         let is_literal = matches!(value, Value::Splat(_));
-        if is_literal || !captures_numbers() {
+        if is_literal || !(captures_numbers() || are_arrays_followed()) {
             return Ok(Value::Splat(Splat { literal: converted, shape: shape.clone(), weak }));
         }
     }

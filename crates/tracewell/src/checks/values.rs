@@ -3,10 +3,11 @@
 use std::cell::Cell;
 
 use tracewell_array::{Complex32, Complex64, DType, Tensor};
-use tracewell_graph::{ArrayType, Atom, Graph, Location, Prim, eval};
-use tracewell_trace::{Api, Error, ErrorKind, Executor, Switch, Value};
+use tracewell_graph::{Graph, Location, Prim, eval};
+use tracewell_trace::{Error, ErrorKind, Executor, Switch};
 
 use super::RETRACE;
+use crate::stepping::{Values, result_types, step};
 
 thread_local! {
     static NANS: Cell<usize> = const { Cell::new(0) };
@@ -150,24 +151,15 @@ fn place(tensor: &Tensor, at: usize) -> String {
 
 /// Runs a graph one compiled primitive at a time, and fails at the first that gives what is not finite.
 fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result<(), Error> {
-    let mut values: Vec<Option<Tensor>> = vec![None; graph.types.len()];
-    for (var, tensor) in graph.inputs.iter().zip(inputs) {
-        values[var.0 as usize] = Some(tensor.clone());
-    }
+    let inputs: Vec<Option<Tensor>> = inputs.iter().cloned().map(Some).collect();
+    let mut values = Values::new(graph, &inputs);
     for equation in &graph.equations {
-        // What was done once is not done again.
-        if equation.prim.has_effect() {
+        let operands = values.operands(equation);
+        let results = step(&equation.prim, &operands, &result_types(graph, equation), executor)?;
+        let (Some(results), Some(operands)) = (results, operands.into_iter().collect::<Option<Vec<_>>>())
+        else {
             return Ok(());
-        }
-        let operand = |atom: &Atom| match atom {
-            Atom::Var(var) => values[var.0 as usize].clone(),
-            Atom::Splat(splat) => Some(Tensor::full(splat.literal, splat.shape.clone())),
         };
-        let operands: Option<Vec<Tensor>> = equation.inputs.iter().map(operand).collect();
-        let Some(operands) = operands else { return Ok(()) };
-        let types: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
-        let known: Vec<Value> = operands.iter().cloned().map(Value::from).collect();
-        let results = super::unchecked(|| executor.execute(&equation.prim, &known, &types))?;
         if let Prim::Call(call) = &equation.prim {
             if results.iter().any(|result| odd_element(result).is_some()) {
                 find_odd(&call.graph, &operands, executor)?;
@@ -175,9 +167,7 @@ fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result
         } else {
             check_finite(&equation.prim, &operands, &results, equation.location.as_ref())?;
         }
-        for (var, tensor) in equation.outputs.iter().zip(results) {
-            values[var.0 as usize] = Some(tensor);
-        }
+        values.keep(equation, Some(results));
     }
     Ok(())
 }

@@ -1,15 +1,16 @@
 //! A call of a jitted function: key, cache, and on a miss the trace. What the code made by `jit!` is made of.
 
 use std::sync::{Arc, LazyLock};
+use std::time::Instant;
 
 use smallvec::SmallVec;
 use tracewell_array::{DType, Tensor};
 use tracewell_graph::prim::Call as CallGraph;
-use tracewell_graph::{Location, Prim};
+use tracewell_graph::{Graph, Location, Prim};
 use tracewell_runtime::Input;
 use tracewell_trace::{
-    Api, Argument, Called, Error, ErrorKind, Event, Form, Staged, Value, bind, bind_finer, current, is_idle,
-    is_observed, notify,
+    Api, Argument, Called, Error, ErrorKind, Event, Executed, Form, Staged, Value, bind, bind_finer, current,
+    is_execution_observed, is_idle, is_observed, notify,
 };
 
 use super::entry::{self, Entry};
@@ -199,11 +200,16 @@ impl<'a> Call<'a> {
                     if !checked {
                         repro::release();
                     }
+                    notify(&Event::Run { graph: &entry.graph });
+                    let watched = is_execution_observed().then(|| Watched::start(&self.leaves));
                     let mut inputs = inputs(self.leaves);
                     // Where results are looked at, arguments are not given away.
                     let before = if checked { kept(&inputs) } else { Vec::new() };
                     let results = run(executable, &mut inputs);
                     let results = results.inspect_err(|_| repro::restore(&kept(&inputs)))?;
+                    if let Some(watched) = watched {
+                        watched.end(&entry.graph, &results, &location);
+                    }
                     if checked {
                         let known: Vec<Tensor> = before.into_iter().flatten().collect();
                         checks::check_graph(&entry.graph, &known, &results, &Compiled)?;
@@ -248,7 +254,9 @@ impl<'a> Call<'a> {
                 Turn::Recursion => return Err(self.recursion().into()),
             };
             let mark = checks::mark();
+            let start = Instant::now();
             let (traced, signature) = self.trace(function, &body)?;
+            crate::dump::traced(self.callee.name(), &traced.staged.graph, start.elapsed());
             let recorded = repro::take_body();
             if CHECK_PURITY.is_on() {
                 self.check_purity(function, known.as_deref(), &traced, &body)?;
@@ -322,6 +330,26 @@ impl<'a> Call<'a> {
         Error::new(ErrorKind::Recursion, message)
             .note("tracing it would never end: a Rust `if` on a traced value cannot stop the recursion")
             .help("use a loop, or a `#[static_arg]` that changes with every call")
+    }
+}
+
+/// A run that somebody wants to know of.
+struct Watched {
+    operands: Vec<Value>,
+    start: Instant,
+}
+
+impl Watched {
+    /// Whoever watches keeps the arguments, so that none is given away.
+    fn start(leaves: &[Leaf<'_>]) -> Watched {
+        let operands = leaves.iter().map(|leaf| leaf.array().value().clone()).collect();
+        Watched { operands, start: Instant::now() }
+    }
+
+    fn end(self, graph: &Arc<Graph>, results: &[Tensor], location: &Location) {
+        let nanoseconds = self.start.elapsed().as_nanos() as u64;
+        let (what, operands) = (Executed::Graph(graph), self.operands.as_slice());
+        notify(&Event::Executed { what, operands, results, nanoseconds, location });
     }
 }
 

@@ -3,13 +3,14 @@
 use std::cell::RefCell;
 use std::fmt::Write;
 
+use tracewell_array::Tensor;
 use tracewell_codegen::Target;
-use tracewell_graph::{Graph, Location};
+use tracewell_graph::{ArrayType, Graph, Location};
 use tracewell_kernel::{Program, Role, Step};
-use tracewell_runtime::Executable;
-use tracewell_trace::{Api, Error, ErrorKind, boundary, complete, is_idle};
+use tracewell_runtime::{Executable, Input};
+use tracewell_trace::{Api, Error, ErrorKind, Value, ask, boundary, complete, is_idle};
 
-use crate::array::found_by;
+use crate::array::{Array, found_by};
 use crate::checks::RETRACE;
 use crate::pipeline::{self, Settings, Stages};
 
@@ -27,6 +28,36 @@ pub(crate) fn offer(graph: &Graph) {
             *slot = Some(graph.clone());
         }
     });
+}
+
+/// Cranelift's text of every kernel of a program.
+pub(crate) fn clif(program: &Program) -> String {
+    let texts = program.kernels.iter().map(|kernel| match tracewell_codegen::clif_text(kernel) {
+        Ok(text) => text,
+        Err(error) => format!("; {error}"),
+    });
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// The machine code of every kernel of a program.
+pub(crate) fn asm(program: &Program) -> String {
+    let mut text = String::new();
+    for kernel in &program.kernels {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}:", kernel.name);
+        let _ = match tracewell_codegen::compile(kernel, &Target::host().with_text()) {
+            Ok(code) => writeln!(text, "{}", tracewell_codegen::disassemble(&code)),
+            Err(error) => writeln!(text, "; {error}"),
+        };
+    }
+    text
+}
+
+/// Estimated nanoseconds of a step on one core; not known of library calls and copies.
+pub(crate) fn step_cost(program: &Program, step: &Step) -> Option<u64> {
+    let Step::Launch { kernel, sizes, cost, .. } = step else { return None };
+    let extent = program.kernels[*kernel].parallel_extent().map_or(1, |extent| extent.get(sizes).max(0));
+    Some(u64::from(*cost) * extent as u64)
 }
 
 /// The stages of one function for one signature.
@@ -80,38 +111,17 @@ impl Lowered {
 
     /// Cranelift's text of every kernel.
     pub fn clif(&self) -> String {
-        let texts = self.stages.program.kernels.iter().map(|k| match tracewell_codegen::clif_text(k) {
-            Ok(text) => text,
-            Err(error) => format!("; {error}"),
-        });
-        texts.collect::<Vec<_>>().join("\n")
+        clif(self.program())
     }
 
     /// The machine code of every kernel.
     pub fn asm(&self) -> String {
-        let mut text = String::new();
-        for kernel in &self.stages.program.kernels {
-            // Writing to a String cannot fail.
-            let _ = writeln!(text, "{}:", kernel.name);
-            let _ = match tracewell_codegen::compile(kernel, &Target::host().with_text()) {
-                Ok(code) => writeln!(text, "{}", tracewell_codegen::disassemble(&code)),
-                Err(error) => writeln!(text, "; {error}"),
-            };
-        }
-        text
+        asm(self.program())
     }
 
-    /// Estimated nanoseconds of one run on one core: what decides about threads.
+    /// Estimated nanoseconds of one run on one core: what decides about threads. Library calls count for nothing.
     pub fn cost(&self) -> u64 {
-        let program = &self.stages.program;
-        let of = |step: &Step| match step {
-            Step::Launch { kernel, sizes, cost, .. } => {
-                let extent = program.kernels[*kernel].parallel_extent().map_or(1, |e| e.get(sizes).max(0));
-                u64::from(*cost) * extent as u64
-            }
-            Step::Copy { .. } | Step::Call { .. } => 0,
-        };
-        program.steps.iter().map(of).sum()
+        self.program().steps.iter().map(|step| step_cost(self.program(), step).unwrap_or(0)).sum()
     }
 
     /// Bytes that a run allocates: results and scratch.
@@ -122,6 +132,45 @@ impl Lowered {
             Role::Input(_) | Role::Temp { .. } | Role::Constant(_) => 0,
         };
         program.arena + program.slots.iter().map(output).sum::<usize>()
+    }
+
+    /// Runs it on arrays of the types of the graph's inputs.
+    ///
+    /// ```
+    /// use tracewell::prelude::*;
+    ///
+    /// let x = Array::from([1.0f32, 2.0]);
+    /// let lowered = jit(|x: &Array| x.square().sum()).lower(&x).unwrap();
+    /// assert_eq!(lowered.run(&[x]).unwrap()[0].item::<f32>(), 5.0);
+    /// ```
+    #[track_caller]
+    pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>, Error> {
+        let location = Location::caller();
+        self.run_at(inputs, &location).map_err(|error| complete(error, &location))
+    }
+
+    fn run_at(&self, inputs: &[Array], location: &Location) -> Result<Vec<Array>, Error> {
+        let plain = |ty: &ArrayType| ArrayType { weak: false, ..ty.clone() };
+        let wanted: Vec<ArrayType> = self.graph().input_types().iter().map(plain).collect();
+        let found: Vec<ArrayType> = inputs.iter().map(|array| plain(&array.ty())).collect();
+        if wanted != found {
+            let list =
+                |types: &[ArrayType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let message = format!(
+                "`{}` takes ({}), and was given ({})",
+                self.graph().name,
+                list(&wanted),
+                list(&found)
+            );
+            return Err(Error::new(ErrorKind::Type, message));
+        }
+        let data: Vec<Tensor> =
+            inputs.iter().map(|array| ask(array.value(), "run()", location)).collect::<Result<_, _>>()?;
+        let mut lent: Vec<Input<'_>> = data.iter().map(Input::Lent).collect();
+        let results = crate::executable::run(&self.executable, &mut lent)?;
+        let types = self.graph().output_types();
+        let array = |(tensor, ty): (Tensor, ArrayType)| Array::from_value(Value::Known(tensor, ty.weak));
+        Ok(results.into_iter().zip(types).map(array).collect())
     }
 
     /// What runs.

@@ -298,7 +298,7 @@ impl Play<'_> {
                 crate::custom_vjp(|x: &Grown| f.pair(&[x]), bwd)(&argument("x"))
             }
             Api::EvalShape => crate::eval_shape(|x: &Grown| f.call(&[x]), &argument("x")),
-            Api::Trace | Api::Lower | Api::Replay | Api::Rule | Api::Callback => {
+            Api::Trace | Api::Lower | Api::Replay | Api::Tape | Api::Rule | Api::Callback => {
                 or_raise(crate::trace(|x: &Grown| f.call(&[x]), &argument("x")), &call.location);
                 Grown(Form::empty())
             }

@@ -17,6 +17,7 @@ mod indexing;
 mod linalg;
 mod repro;
 mod sorting;
+mod watch;
 mod wide;
 mod windows;
 
@@ -32,6 +33,7 @@ const FAMILIES: &[&[Defect]] = &[
     linalg::DEFECTS,
     repro::DEFECTS,
     wide::DEFECTS,
+    watch::DEFECTS,
 ];
 
 /// All of them, in the order of their numbers.
