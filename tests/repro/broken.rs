@@ -13,8 +13,8 @@ fn model(x: &Array) -> Array {
 
 /// Breaks a step, and gives whom `bisect` blames for the model and for what is left of it.
 fn is_caught(fault: Fault) -> [Blame; 2] {
-    // Rows of seven: a vector loop has a rest.
-    let x = Array::linspace(-1.0, 1.0, 28, F32).reshape([4, 7]);
+    // Rows of 23: every vector loop has a rest.
+    let x = Array::linspace(-1.0, 1.0, 92, F32).reshape([4, 23]);
     let blamed = breaking(fault, || {
         let found = repro::assert_reproduces(|| repro::check_compiled(|| jit(model).call(&x)));
         assert!(found.failure().unwrap().message.starts_with("compiled, result 0"), "{:?}", found.failure());
@@ -50,6 +50,16 @@ fn a_broken_lowering() {
     for blame in is_caught(Fault::Lowering) {
         assert_eq!(blame.step, "lowering", "{blame}");
         assert!(blame.part.as_ref().is_some_and(|part| part.contains("= sub ")), "{blame}");
+    }
+}
+
+/// Where the machine has vectors that are wider than Cranelift's.
+#[test]
+fn a_broken_wide_vector() {
+    if tracewell::__private::has_wide_vectors() {
+        for blame in is_caught(Fault::Wide) {
+            assert_eq!(blame.step, "wide vectors", "{blame}");
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Lower<'_, '_> {
     pub(crate) fn plan(&self, var: Value, body: &Region, hoisted: &[bool]) -> Option<Plan> {
         match self.loops {
             Loops::Plain => None,
-            Loops::Vectors | Loops::Divided => plan(self.kernel, self.emit.features, var, body, hoisted),
+            _ => plan(self.kernel, self.emit.features, var, body, hoisted),
         }
     }
 

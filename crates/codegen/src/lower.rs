@@ -10,6 +10,7 @@ use cranelift_codegen::ir::{
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;
 use tracewell_array::DType;
+use tracewell_kernel::steps::Fault;
 use tracewell_kernel::{BufferId, Carry, Kernel, Op, Region, Size, Stmt, Value, Window};
 
 use crate::abi::{POINTER, STOP_AT, STOPPED, entry_signature, handler_signature};
@@ -44,7 +45,7 @@ pub(crate) struct Lower<'k, 'f> {
     depth: u32,
     calls: i64,
     pub(crate) loops: Loops,
-    broken_tail: bool,
+    pub(crate) broken: Option<Fault>,
     /// Whether we are in the rest of a loop, after its vectors.
     pub(crate) in_tail: bool,
 }
@@ -89,7 +90,7 @@ pub(crate) fn lower(kernel: &Kernel, target: &Target) -> Lowered<(Function, Vec<
         depth: 0,
         calls: 0,
         loops: target.loops(),
-        broken_tail: target.broken_tail(),
+        broken: target.broken(),
         in_tail: false,
     };
     match kernel.body.stmts.as_slice() {
@@ -170,7 +171,7 @@ impl Lower<'_, '_> {
                     .iter()
                     .map(|bound| if let Bound::One(value) = bound { Some(*value) } else { None })
                     .collect();
-                if self.broken_tail && self.in_tail && *op == Op::Sub {
+                if self.broken == Some(Fault::Tail) && self.in_tail && *op == Op::Sub {
                     scalars.as_mut().into_iter().for_each(|args| args.reverse());
                 }
                 let result = match scalars {

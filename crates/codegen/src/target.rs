@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use cranelift_codegen::isa::{self, OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{self, Configurable as _, Flags};
-use tracewell_kernel::steps::{Fault, is_broken};
+use tracewell_kernel::steps::{Fault, broken};
 
 use crate::error::CodegenError;
 use crate::wide::{Level, Width};
@@ -17,7 +17,7 @@ pub struct Target {
     features: Features,
     text: bool,
     loops: Loops,
-    broken_tail: bool,
+    broken: Option<Fault>,
 }
 
 /// How loops are written. Results do not depend on it.
@@ -96,9 +96,9 @@ impl Target {
     /// The same machine, with loops written in another way; and broken, if that is asked for on this thread.
     #[must_use]
     pub fn with_loops(&self, loops: Loops) -> Target {
-        let mut target = Target { loops, broken_tail: is_broken(Fault::Tail), ..self.clone() };
+        let mut target = Target { loops, broken: broken(), ..self.clone() };
         // The tail that is broken is that of vectors of 128 bits.
-        if loops != Loops::Vectors || target.broken_tail {
+        if loops != Loops::Vectors || target.broken == Some(Fault::Tail) {
             target.features.wide = None;
         }
         target
@@ -107,7 +107,7 @@ impl Target {
     fn finish(isa: isa::Builder, verify: bool) -> Result<Target, CodegenError> {
         let isa = isa.finish(flags(verify)).map_err(|error| CodegenError::Target(error.to_string()))?;
         let features = Features::of(&isa);
-        Ok(Target { features, isa, text: false, loops: Loops::default(), broken_tail: false })
+        Ok(Target { features, isa, text: false, loops: Loops::default(), broken: None })
     }
 
     pub(crate) fn isa(&self) -> &dyn TargetIsa {
@@ -122,8 +122,8 @@ impl Target {
         self.loops
     }
 
-    pub(crate) fn broken_tail(&self) -> bool {
-        self.broken_tail
+    pub(crate) fn broken(&self) -> Option<Fault> {
+        self.broken
     }
 
     pub(crate) fn text(&self) -> bool {

@@ -52,6 +52,8 @@ pub enum Fault {
     Lowering,
     /// Code after a vector loop: the rest of the elements has differences the other way round.
     Tail,
+    /// Vectors wider than Cranelift's: they have differences the other way round.
+    Wide,
 }
 
 /// Runs `f` with a step broken.

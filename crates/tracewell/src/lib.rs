@@ -178,7 +178,7 @@ pub mod __private {
     pub use crate::jit::{Call, Inside, Site};
     pub use crate::key::Key;
     pub use crate::outcome::Outcome;
-    pub use crate::sabotage::{Fault, breaking};
+    pub use crate::sabotage::{Fault, breaking, has_wide_vectors};
     pub use crate::static_arg::Static;
     pub use crate::traced::{Running, TellNothing, TellText, TellTree, Told};
     pub use crate::tree::{Path, Tree, TreeRef};

@@ -2,6 +2,8 @@
 
 pub use tracewell_kernel::steps::Fault;
 
+use tracewell_codegen::{Target, Width};
+
 use crate::executor::forget_programs;
 
 /// Runs `f` with a step broken on this thread. What is compiled in it is of no use to others.
@@ -15,4 +17,9 @@ pub fn breaking<R>(fault: Fault, f: impl FnOnce() -> R) -> R {
     forget_programs();
     let _forget = Forget;
     tracewell_kernel::steps::breaking(fault, f)
+}
+
+/// Whether loops may be vectors that are wider than Cranelift's.
+pub fn has_wide_vectors() -> bool {
+    Target::host().width() > Width::W128
 }

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::{
 use cranelift_codegen::isa::CallConv;
 use smallvec::SmallVec;
 use tracewell_array::DType;
+use tracewell_kernel::steps::Fault;
 use tracewell_kernel::{Combine, Op, Region, Size, Value};
 
 use super::Level;
@@ -96,9 +97,10 @@ impl Lower<'_, '_> {
 
     fn map_leaf(&self, level: Level, body: &mut Body<'_>, extent: Option<Size>) -> Option<(Leaf, LeafCode)> {
         let mut steadies = Steadies::default();
+        let broken = self.broken == Some(Fault::Wide);
         let literal = |value: Value| self.literal_of(value);
         let mut one = |body: &mut Body<'_>, copies: usize, masked: bool| -> Option<Loop> {
-            let mut select = Select::new(level, &mut steadies, masked);
+            let mut select = Select::new(level, &mut steadies, masked, broken);
             for copy in 0..copies {
                 body.copy(&mut select, (copy * level.lanes()) as i64, &literal, &[])?;
             }
@@ -144,10 +146,10 @@ impl Lower<'_, '_> {
         if groups == 0 || accumulators.iter().map(registers).sum::<usize>() > level.registers() / 2 {
             return None;
         }
-        let masked = level == Level::Avx512;
+        let (masked, broken) = (level == Level::Avx512, self.broken == Some(Fault::Wide));
         let mut steadies = Steadies::default();
         let zero = steadies.id(Steady::Bits32(0));
-        let mut select = Select::new(level, &mut steadies, masked);
+        let mut select = Select::new(level, &mut steadies, masked, broken);
         // In the order of memory: all lanes of the first accumulator, then of the next.
         let mut sums: Vec<Vec<Accumulator>> = vec![Vec::new(); groups];
         let mut starts: Vec<SteadyId> = Vec::new();

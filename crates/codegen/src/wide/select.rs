@@ -42,11 +42,13 @@ pub(crate) struct Select<'a> {
     pub(crate) group: usize,
     /// Negated floats, and what of.
     pub(crate) negated: Vec<(Src, Src)>,
+    /// Whether differences are taken the other way round, for tests of what finds that.
+    pub(crate) broken: bool,
 }
 
 impl Select<'_> {
-    pub(crate) fn new(level: Level, steadies: &mut Steadies, masked: bool) -> Select<'_> {
-        Select { level, line: Line::default(), steadies, masked, group: 0, negated: Vec::new() }
+    pub(crate) fn new(level: Level, steadies: &mut Steadies, masked: bool, broken: bool) -> Select<'_> {
+        Select { level, line: Line::default(), steadies, masked, group: 0, negated: Vec::new(), broken }
     }
 
     /// The instructions, without those whose results nobody reads.
@@ -321,6 +323,11 @@ impl Select<'_> {
     pub(crate) fn op(&mut self, op: Op, dtypes: &[DType], args: &[Parts]) -> Option<Parts> {
         let dtype = crate::vector::operand_dtype(op, dtypes);
         match (op, args) {
+            (Op::Sub, [a, b]) if std::mem::take(&mut self.broken) => {
+                let result = self.op(op, dtypes, &[b.clone(), a.clone()]);
+                self.broken = true;
+                return result;
+            }
             (Op::Select, [condition, a, b]) => return self.select(dtype, condition, a, b),
             (Op::Compare(comparison), [a, b]) => return self.compare(comparison, dtype, a, b),
             (Op::Convert(to), [a]) => return self.convert(dtype, to, a),

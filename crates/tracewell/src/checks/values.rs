@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use tracewell_array::{Complex32, Complex64, DType, Tensor};
 use tracewell_graph::{Graph, Location, Prim, eval};
-use tracewell_trace::{Error, ErrorKind, Executor, Switch};
+use tracewell_trace::{Api, Error, ErrorKind, Executor, Switch};
 
 use super::RETRACE;
 use crate::stepping::{Values, result_types, step};

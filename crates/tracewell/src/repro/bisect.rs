@@ -32,7 +32,7 @@ pub(crate) fn differed(graph: &Graph, inputs: &[Tensor]) {
 /// The step of the compiler after which compiled and evaluated results differ.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blame {
-    /// Its name: a pass, `fusion`, `vectors`, `vector tail`, or `lowering` for the rest.
+    /// Its name: a pass, `fusion`, `wide vectors`, `vectors`, `vector tail`, or `lowering` for the rest.
     pub step: String,
     /// What in it: the equation that a pass rewrites wrongly or that is lowered wrongly, the array that is computed
     /// inside the kernel of another. Nothing if it is no single one.
@@ -107,6 +107,9 @@ impl Case<'_> {
             Some(Blame { step: step.to_string(), part, before: graph.clone(), after: graph.clone() })
         };
         if !self.breaks(&Settings { loops: Loops::Plain, ..all.clone() }) {
+            if !self.breaks(&Settings { loops: Loops::Narrow, ..all.clone() }) {
+                return blame("wide vectors", None);
+            }
             // Divided as for vectors, but without any: what is left is how loops are divided, and the rest of them.
             let divided = self.breaks(&Settings { loops: Loops::Divided, ..all });
             return blame(if divided { "vector tail" } else { "vectors" }, None);

@@ -509,6 +509,7 @@ impl Observer for Recorder {
                 state.rename(name, form);
             }
             Event::Option { .. }
+            | Event::UseKey { .. }
             | Event::Executed { .. }
             | Event::Panic { .. }
             | Event::Leak { .. }
