@@ -41,7 +41,7 @@ fn a_warm_call_makes_no_event_and_allocates_no_more() {
     let off = allocations(jitted);
     let armed = repro::writing_to(&folder, || {
         // Traced and compiled with the recorder on, then warm.
-        clear_caches();
+        tracewell::clear_caches();
         all();
         SEEN.lock().expect("nothing panics with it").clear();
         watched.call(&x);
