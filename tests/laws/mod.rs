@@ -18,7 +18,7 @@ mod table;
 mod text;
 mod types;
 
-pub use table::{Cell, Table, dtype, table, table_part};
+pub use table::{Cell, Table, dtype, table, table_of};
 
 use tracewell_graph::Example;
 

@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "this file owns raw memory")]
 
 use crate::dtype::Element;
+use crate::kept::{self, Block};
 use crate::stats;
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc, handle_alloc_error};
 use std::mem::MaybeUninit;
@@ -73,8 +74,7 @@ impl Buffer {
         }
         let align = if bytes >= HUGE { HUGE_PAGE } else { CHEAP_ALIGN };
         let buffer = Buffer::from_allocator(bytes, align, |layout| {
-            // SAFETY: the caller passes only layouts of nonzero size.
-            unsafe { alloc(layout) }
+            kept::take(layout).map_or_else(|| (allocated(layout), layout), Block::into_parts)
         });
         buffer.in_large_pages();
         buffer
@@ -102,7 +102,8 @@ impl Buffer {
         }
         Buffer::from_allocator(bytes, CHEAP_ALIGN, |layout| {
             // SAFETY: the caller passes only layouts of nonzero size.
-            unsafe { alloc_zeroed(layout) }
+            let base = unsafe { alloc_zeroed(layout) };
+            (NonNull::new(base).unwrap_or_else(|| handle_alloc_error(layout)), layout)
         })
     }
 
@@ -111,7 +112,7 @@ impl Buffer {
     fn guarded(bytes: usize, align: usize) -> Buffer {
         if bytes == 0 {
             // Nothing to guard: the address of an empty allocation is itself never mapped.
-            return Buffer::from_allocator(0, CHEAP_ALIGN, |_| std::ptr::null_mut());
+            return Buffer::from_allocator(0, CHEAP_ALIGN, |layout| (allocated(layout), layout));
         }
         stats::allocated();
         let mapping = guard::Mapping::new(bytes, align).unwrap_or_else(|| too_large(bytes));
@@ -130,7 +131,12 @@ impl Buffer {
     }
 
     /// Memory from an allocator, which is asked for this alignment and for as much more as makes it a cache line.
-    fn from_allocator(bytes: usize, align: usize, allocate: impl FnOnce(Layout) -> *mut u8) -> Buffer {
+    /// It may give more, and says with which layout it takes it back. It is asked for nothing if `bytes` is 0.
+    fn from_allocator(
+        bytes: usize,
+        align: usize,
+        allocate: impl FnOnce(Layout) -> (NonNull<u8>, Layout),
+    ) -> Buffer {
         stats::allocated();
         if bytes == 0 {
             let nothing = NonNull::<CacheLine>::dangling().cast();
@@ -138,7 +144,7 @@ impl Buffer {
         }
         let size = bytes.checked_add(ALIGN.saturating_sub(align)).unwrap_or_else(|| too_large(bytes));
         let layout = Layout::from_size_align(size, align).unwrap_or_else(|_| too_large(bytes));
-        let base = NonNull::new(allocate(layout)).unwrap_or_else(|| handle_alloc_error(layout));
+        let (base, layout) = allocate(layout);
         let address = base.addr().get();
         // SAFETY: the next cache line is at most `ALIGN - align` bytes away, which were added to the size.
         let ptr = unsafe { base.add(address.next_multiple_of(ALIGN) - address) };
@@ -189,8 +195,8 @@ impl Drop for Buffer {
         match &self.origin {
             Origin::Fresh { layout, .. } | Origin::Vec(layout) if layout.size() == 0 => {}
             Origin::Fresh { base, layout } => {
-                // SAFETY: the global allocator gave us this memory with this layout.
-                unsafe { dealloc(base.as_ptr(), *layout) }
+                // SAFETY: the global allocator gave us this memory with this layout, and its last user is dropped.
+                kept::give(unsafe { Block::new(*base, *layout) });
             }
             Origin::Vec(layout) => {
                 // SAFETY: the global allocator gave the `Vec` this memory with this layout.
@@ -201,6 +207,13 @@ impl Drop for Buffer {
             Origin::Guarded(_) => {}
         }
     }
+}
+
+/// Memory of a layout, whose size is not 0, from the global allocator.
+fn allocated(layout: Layout) -> NonNull<u8> {
+    assert_ne!(layout.size(), 0, "nothing is not allocated");
+    // SAFETY: the size is not 0.
+    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
 }
 
 #[cold]
@@ -300,8 +313,7 @@ mod tests {
     #[test]
     fn fresh_memory_is_aligned() {
         for bytes in [0, 1, 8, 63, 64, 4096, 100_000] {
-            // SAFETY: only layouts of nonzero size are passed.
-            let line = Buffer::from_allocator(bytes, CHEAP_ALIGN, |layout| unsafe { alloc(layout) });
+            let line = Buffer::from_allocator(bytes, CHEAP_ALIGN, |layout| (allocated(layout), layout));
             assert_eq!(line.as_ptr().addr().get() % 64, 0, "{bytes}");
             let mut buffer = Buffer::fresh(bytes, 8);
             assert_eq!(buffer.as_ptr().addr().get() % 8, 0, "{bytes}");

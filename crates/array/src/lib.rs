@@ -13,6 +13,7 @@ mod cast;
 mod digits;
 mod display;
 mod error;
+mod kept;
 mod literal;
 mod nd;
 pub mod npy;

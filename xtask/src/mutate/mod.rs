@@ -46,6 +46,10 @@ struct Defect {
     test: &'static str,
 }
 
+/// Crates that most defects make the compiler build again, which takes longer than their tests run: they are not
+/// optimized.
+const REBUILT: [&str; 6] = ["graph", "trace", "transform", "optimize", "fuse", "repro"];
+
 /// What became of a defect.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -213,6 +217,9 @@ impl Run {
         if only_compile {
             command.arg("--no-run");
         }
+        for name in REBUILT {
+            command.args(["--config", &format!("profile.dev.package.tracewell-{name}.opt-level=0")]);
+        }
         command.args(test.split_whitespace()).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
         command.stdin(Stdio::null()).stdout(file).stderr(copy);
         let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
@@ -234,8 +241,12 @@ fn noticed(log: &str) -> String {
         let (name, rest) = line.strip_prefix("thread '")?.split_once('\'')?;
         rest.contains("panicked").then(|| name.to_string())
     };
+    let failed = |line: &str| line.strip_prefix("---- ")?.strip_suffix(" ----").map(str::to_string);
     let died = || log.contains("(signal: ").then(|| "the process died".to_string());
-    log.lines().find_map(panicked).or_else(died).unwrap_or_else(|| "see its log".to_string())
+    log.lines()
+        .find_map(|line| panicked(line).or_else(|| failed(line)))
+        .or_else(died)
+        .unwrap_or_else(|| "see its log".to_string())
 }
 
 fn report(table: &[Row<'_>]) -> Result {

@@ -2,7 +2,6 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const FACE: &str = "-p tests --test face complex";
 const JAX: &str = "-p tests --test face complex_numbers_agree_with_jax";
 const FFT: &str = "-p tracewell-runtime --test fft";
@@ -15,14 +14,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/complex_math.rs",
         text: "let (re, im) = (s.sub(&ac, &bd), s.add(&ad, &bc));",
         with: "let (re, im) = (s.add(&ac, &bd), s.add(&ad, &bc));",
-        test: LAWS,
+        test: laws!("mul"),
     },
     Defect {
         breaks: "a quotient of complex numbers has the wrong sign where the divisor is steep",
         file: "crates/graph/src/prim/complex_math.rs",
         text: "let im = s.select(&wide, &im, &opposite);",
         with: "let im = s.select(&wide, &im, &im);",
-        test: LAWS,
+        test: laws!("div"),
     },
     Defect {
         breaks: "the square root does not see the sign of a zero imaginary part",
@@ -36,7 +35,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/complex.rs",
         text: "cx.bind(Complex {}, &[&zero, &opposite])",
         with: "cx.bind(Complex {}, &[&zero, ct])",
-        test: LAWS,
+        test: laws!("imag"),
     },
     Defect {
         breaks: "the derivative of a magnitude is not conjugated",
@@ -50,7 +49,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/apart.rs",
         text: "let part = usize::from(matches!(prim, Prim::Imag(_)));",
         with: "let part = usize::from(matches!(prim, Prim::Complex(_)));",
-        test: LAWS,
+        test: laws!("imag"),
     },
     Defect {
         breaks: "a loop over parts counts complex constants once",
@@ -64,7 +63,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/fft.rs",
         text: "if k == 0 || 2 * k == n { 1.0 } else { 2.0 }",
         with: "if k == 0 { 1.0 } else { 2.0 }",
-        test: LAWS,
+        test: laws!("fft"),
     },
     Defect {
         breaks: "a transform along another axis turns the wrong way",

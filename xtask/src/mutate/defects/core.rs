@@ -2,7 +2,6 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const EVALUATION: &str = "-p tests --test files eval";
 const LINEARIZE: &str = "-p tests --test files linearize";
 const TRANSPOSE: &str = "-p tests --test files transpose";
@@ -23,21 +22,21 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/binary.rs",
         text: "slopes |_, _, b, _| Ok(Slope::Times(b.clone())), |_, a, _, _| Ok(Slope::Times(a.clone())),",
         with: "slopes |_, _, b, _| Ok(Slope::Times(b.clone())), |_, _, b, _| Ok(Slope::Times(b.clone())),",
-        test: LAWS,
+        test: laws!("mul"),
     },
     Defect {
         breaks: "the derivative of a difference by its second operand loses its sign",
         file: "crates/graph/src/prim/binary.rs",
         text: "(Slope::Minus, None) => cx.bind(Neg {}, &[d])?,",
         with: "(Slope::Minus, None) => d.clone(),",
-        test: LAWS,
+        test: laws!("sub"),
     },
     Defect {
         breaks: "the derivative of a square root is off by a factor",
         file: "crates/graph/src/prim/unary.rs",
         text: "slope |cx, _, y| Ok(Slope::Times(over(cx, 0.5, y)?)),",
         with: "slope |cx, _, y| Ok(Slope::Times(over(cx, 2.0, y)?)),",
-        test: LAWS,
+        test: laws!("sqrt"),
     },
     Defect {
         breaks: "the sign of zero is 1",
@@ -51,42 +50,42 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/reduce.rs",
         text: "let axes = self.axes.iter().map(|a| a + 1).collect();",
         with: "let axes = self.axes.clone();",
-        test: LAWS,
+        test: laws!("reduce_sum"),
     },
     Defect {
         breaks: "the derivative of a maximum counts ties more than once",
         file: "crates/graph/src/prim/reduce.rs",
         text: "cx.bind(Div {}, &[&sum, &count])",
         with: "cx.bind(Div {}, &[&sum, &cx.fill(&count, 1.0)])",
-        test: "-p tests --test laws ties",
+        test: "-p tests --test rules ties",
     },
     Defect {
         breaks: "the adjoint of a permutation is the permutation itself",
         file: "crates/graph/src/prim/permute.rs",
         text: "|_, ct| cx.bind(self.inverse(), &[ct])",
         with: "|_, ct| cx.bind(self.clone(), &[ct])",
-        test: LAWS,
+        test: laws!("permute"),
     },
     Defect {
         breaks: "the cotangents of a selection are exchanged",
         file: "crates/graph/src/prim/select.rs",
         text: "let a = of(operands[1].is_linear(), ct, &zero)?;",
         with: "let a = of(operands[1].is_linear(), &zero, ct)?;",
-        test: LAWS,
+        test: laws!("select"),
     },
     Defect {
         breaks: "the adjoint of a product over several axes puts them back in the wrong order",
         file: "crates/graph/src/prim/dot_general.rs",
         text: "contracted.sort_unstable();",
         with: "contracted.reverse();",
-        test: LAWS,
+        test: laws!("dot_general"),
     },
     Defect {
         breaks: "a batched product leaves the batch axis where it is",
         file: "crates/graph/src/prim/dot_general.rs",
         text: "let at = self.a_batch.len() + if on_a { 0 } else { a_free };",
         with: "let at = self.a_batch.len() + if on_a { 0 } else { a_free.min(0) };",
-        test: LAWS,
+        test: laws!("dot_general"),
     },
     Defect {
         breaks: "the adjoint of a slice puts it at the beginning",
@@ -100,14 +99,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/pad.rs",
         text: "let gaps = (1..self.step)",
         with: "let gaps = (2..self.step)",
-        test: LAWS,
+        test: laws!("pad"),
     },
     Defect {
         breaks: "the first of several extremes is the last",
         file: "crates/graph/src/prim/arg_reduce.rs",
         text: "let first = b.bind1(ReduceMin { axes: vec![axis] }, &[candidates])?;",
         with: "let first = b.bind1(ReduceMax { axes: vec![axis] }, &[candidates])?;",
-        test: LAWS,
+        test: laws!("argmax"),
     },
     // The walks.
     Defect {
@@ -122,7 +121,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/transform/src/batch.rs",
         text: "if operands.iter().all(|operand| !operand.batched) {",
         with: "if operands.iter().any(|operand| !operand.batched) {",
-        test: LAWS,
+        test: laws!("add"),
     },
     Defect {
         breaks: "values that the linear part does not read are residuals",
@@ -386,49 +385,49 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/scan_transpose.rs",
         text: "reverse: !scan.reverse,",
         with: "reverse: scan.reverse,",
-        test: LAWS,
+        test: laws!("scan"),
     },
     Defect {
         breaks: "the cotangent of a scan's constant is that of one turn, not the sum",
         file: "crates/graph/src/prim/scan_transpose.rs",
         text: "totals.push(b.bind1(Add {}, &[sum, term])?);",
         with: "drop(sum);\n            totals.push(term);",
-        test: LAWS,
+        test: laws!("scan"),
     },
     Defect {
         breaks: "what a scan carries keeps its tangents only as far as the first turn shows",
         file: "crates/graph/src/prim/scan.rs",
         text: "if more == carried {",
         with: "if more == carried || !more.is_empty() {",
-        test: LAWS,
+        test: laws!("scan"),
     },
     Defect {
         breaks: "elements of a batched loop that have ended run on",
         file: "crates/graph/src/prim/while_batch.rs",
         text: "cx.bind(Select {}, &[&mask, new, old])",
         with: "cx.bind(Select {}, &[&mask, new, new])",
-        test: LAWS,
+        test: laws!("while"),
     },
     Defect {
         breaks: "the way back through a loop starts one trip after the last",
         file: "crates/graph/src/prim/while_back.rs",
         text: "let last = cx.bind(Sub {}, &[trips, &trip(1)])?;",
         with: "let last = cx.bind(Sub {}, &[trips, &trip(0)])?;",
-        test: LAWS,
+        test: laws!("while"),
     },
     Defect {
         breaks: "a batched switch takes the other branch",
         file: "crates/graph/src/prim/switch_rules.rs",
         text: "cx.bind(Select {}, &[&condition, &result, &other])",
         with: "cx.bind(Select {}, &[&condition, &other, &result])",
-        test: LAWS,
+        test: laws!("switch"),
     },
     Defect {
         breaks: "the cotangents of what is the same for each index are not summed",
         file: "crates/graph/src/prim/each.rs",
         text: "cx.bind(ReduceSum { axes: vec![0] }, &[&each]).map(Some)",
         with: "cx.bind(super::ReduceMax { axes: vec![0] }, &[&each]).map(Some)",
-        test: LAWS,
+        test: laws!("each"),
     },
     Defect {
         breaks: "what depends on something carried is computed before the loop",

@@ -2,7 +2,6 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const ORACLE: &str = "-p tests --test face oracle::indexing";
 const PLACES: &str = "-p tests --test face places";
 
@@ -12,7 +11,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/places.rs",
         text: "asked = b.select(is_negative, from_back, asked);",
         with: "asked = b.select(is_negative, asked, asked);\n            let _ = from_back;",
-        test: LAWS,
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "an array is computed by the kernel that reads it anywhere",
@@ -26,56 +25,56 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/nest.rs",
         text: "self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts))",
         with: "self.loops.innermost(at.innermost(&self.loops).into_iter().chain(starts.take(0)))",
-        test: LAWS,
+        test: laws!("gather"),
     },
     Defect {
         breaks: "an index that was moved counts as inside",
         file: "crates/graph/src/prim/places.rs",
         text: "let inside = b.compare(Comparison::Eq, moved, asked);",
         with: "let inside = b.compare(Comparison::Le, moved, asked);",
-        test: LAWS,
+        test: laws!("gather"),
     },
     Defect {
         breaks: "of two arrays of indices only the last is looked at",
         file: "crates/graph/src/prim/places.rs",
         text: "Some(others) => b.op(Op::And, &[others, inside]),",
         with: "Some(_) => inside,",
-        test: LAWS,
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "loops are merged although an array of indices is repeated along one",
         file: "crates/graph/src/prim/places.rs",
         text: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b));",
         with: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b) || a == 0);",
-        test: LAWS,
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "batched indices look in the array of the first element",
         file: "crates/graph/src/prim/places.rs",
         text: "along: self.along.iter().map(|&axis| axis + usize::from(array)).collect(),",
         with: "along: self.along.clone(),",
-        test: LAWS,
+        test: laws!("gather"),
     },
     Defect {
         breaks: "the tangent of what is put outside is that value",
         file: "crates/graph/src/prim/gather.rs",
         text: "Outside::Fill(value) => Outside::Fill(Literal::zero(value.dtype())),",
         with: "Outside::Fill(value) => Outside::Fill(value),",
-        test: LAWS,
+        test: laws!("gather"),
     },
     Defect {
         breaks: "the adjoint of a gather adds also what was outside",
         file: "crates/graph/src/prim/gather.rs",
         text: "Scatter::new(self.places(), ScatterOp::Add, self.outside != Outside::Clip);",
         with: "Scatter::new(self.places(), ScatterOp::Add, false);",
-        test: LAWS,
+        test: laws!("gather"),
     },
     Defect {
         breaks: "an element that is set keeps its own tangent",
         file: "crates/graph/src/prim/scatter_jvp.rs",
         text: "cx.bind(Select {}, &[&is_set, &put, dx.unwrap_or(&zeros)]).map(Some)",
         with: "let _ = (&is_set, &zeros);\n    let both = [&put, dx.unwrap_or(&put)];\n    cx.bind(Add {}, &both).map(Some)",
-        test: LAWS,
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "the derivative of a product forgets that another factor is zero",
@@ -96,7 +95,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/tracewell/src/array/placing.rs",
         text: "let first = if stand_apart { 0 } else { chosen.first().copied().unwrap_or(0) };",
         with: "let first = if stand_apart { chosen[0] } else { chosen.first().copied().unwrap_or(0) };",
-        test: ORACLE,
+        test: PLACES,
     },
     Defect {
         breaks: "a part that is walked backwards is put back forwards",

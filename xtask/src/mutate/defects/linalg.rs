@@ -2,7 +2,6 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const JAX: &str = "-p tests --test face linear_algebra_agrees_with_jax";
 const FACE: &str = "-p tests --test face linalg";
 const TEXTBOOK: &str = "-p tracewell-kernel --lib linalg";
@@ -13,35 +12,35 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/cholesky.rs",
         text: "let without = part(cx, &inner, Comparison::Gt)?;",
         with: "let without = part(cx, &inner, Comparison::Ge)?;",
-        test: LAWS,
+        test: laws!("cholesky"),
     },
     Defect {
         breaks: "the adjoint of a triangular system is not transposed",
         file: "crates/graph/src/prim/triangular_solve.rs",
         text: "let adjoint = TriangularSolve { transpose: !self.transpose, ..self.clone() };",
         with: "let adjoint = TriangularSolve { transpose: self.transpose, ..self.clone() };",
-        test: LAWS,
+        test: laws!("triangular_solve"),
     },
     Defect {
         breaks: "the derivative of a triangle with ones on its diagonal reads the diagonal",
         file: "crates/graph/src/prim/triangular_solve.rs",
         text: "(true, true) => Comparison::Gt,",
         with: "(true, true) => Comparison::Ge,",
-        test: LAWS,
+        test: laws!("triangular_solve"),
     },
     Defect {
         breaks: "the derivative of LU forgets that rows were exchanged",
         file: "crates/graph/src/prim/lu.rs",
         text: "let moved = reordered(cx, &primals[2], da)?;",
         with: "let moved = da.clone();",
-        test: LAWS,
+        test: laws!("lu"),
     },
     Defect {
         breaks: "singular vectors of tall matrices do not leave their space",
         file: "crates/graph/src/prim/svd.rs",
         text: "        if m > n {\n            let out",
         with: "        if m > n + 1000 {\n            let out",
-        test: LAWS,
+        test: laws!("svd"),
     },
     Defect {
         breaks: "the textbook takes the smallest pivot",
@@ -83,13 +82,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/qr.rs",
         text: "omega = plus(cx, &omega, &imaginary)?;",
         with: "omega = minus(cx, &omega, &imaginary)?;",
-        test: LAWS,
+        test: laws!("qr"),
     },
     Defect {
         breaks: "eigenvectors of any matrix change their phase",
         file: "crates/graph/src/prim/eig.rs",
         text: "let im = cx.bind(Neg {}, &[&turn])?;",
         with: "let im = turn;",
-        test: LAWS,
+        test: laws!("eig"),
     },
 ];

@@ -4,6 +4,13 @@
 //! end), and the narrowest `cargo test` that should fail. Then `cargo xtask mutate --only` its number, and read
 //! which test noticed: one that fails for another reason than what the defect breaks proves nothing.
 
+/// The laws of one primitive.
+macro_rules! laws {
+    ($name:literal) => {
+        concat!("-p tests --test laws every_law_of_", $name)
+    };
+}
+
 mod complex;
 mod core;
 mod indexing;

@@ -2,7 +2,6 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const SORTING: &str = "-p tests --test face sorting::";
 const CUMULATIVE: &str = "-p tests --test face cumulative::";
 const RANDOM: &str = "-p tests --test face random::";
@@ -16,28 +15,28 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/sort.rs",
         text: "let mut columns = vec![came_from.expect(\"one result for each operand\")];",
         with: "let mut columns = vec![came_from.and(Some(self.places(cx, &shape)?)).expect(\"one\")];",
-        test: LAWS,
+        test: laws!("sort"),
     },
     Defect {
         breaks: "a batch of arrays is sorted along the axis before",
         file: "crates/graph/src/prim/sort.rs",
         text: "let sorted = cx.bind_all(self.along(self.axis + 1), &operands)?;",
         with: "let sorted = cx.bind_all(self.along(self.axis), &operands)?;",
-        test: LAWS,
+        test: laws!("sort"),
     },
     Defect {
         breaks: "NaN of either sign is sorted by its sign",
         file: "crates/library/src/sort/order.rs",
         text: "is_float & (magnitude > K::INFINITY)",
         with: "is_float & (magnitude > K::INFINITY) & (element == magnitude)",
-        test: SORTING,
+        test: RADIX,
     },
     Defect {
         breaks: "zeros of both signs are told apart",
         file: "crates/library/src/sort/order.rs",
         text: "is_float & (magnitude == K::default())",
         with: "is_float & (element == K::default())",
-        test: SORTING,
+        test: RADIX,
     },
     Defect {
         breaks: "the first of several keys decides least",
@@ -79,14 +78,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/searchsorted.rs",
         text: "let comparison = if right { Comparison::Le } else { Comparison::Lt };",
         with: "let comparison = if right { Comparison::Lt } else { Comparison::Le };",
-        test: LAWS,
+        test: laws!("searchsorted"),
     },
     Defect {
         breaks: "the adjoint of a sum so far runs in the same direction",
         file: "crates/graph/src/prim/cumulative.rs",
         text: "cx.bind($Name { reverse: !self.reverse, ..self.clone() }, &[ct])",
         with: "cx.bind(self.clone(), &[ct])",
-        test: LAWS,
+        test: laws!("cumsum"),
     },
     Defect {
         breaks: "a block of a long sum starts from what the last but one gave",
@@ -114,7 +113,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/linear_recurrence.rs",
         text: "let a = shifted(cx, a, self.axis, self.reverse, 0.0)?;",
         with: "let a = a.clone();",
-        test: LAWS,
+        test: laws!("linear_recurrence"),
     },
     Defect {
         breaks: "a rotation of the cipher is off by one",
@@ -128,7 +127,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/threefry.rs",
         text: "x = b.op(Op::Add, &[x, key[(group + 1) % 3]]);",
         with: "x = b.op(Op::Add, &[x, key[(group + 2) % 3]]);",
-        test: LAWS,
+        test: laws!("threefry"),
     },
     Defect {
         breaks: "unsigned remainders of 64 bits forget the sign bit",

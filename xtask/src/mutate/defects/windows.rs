@@ -2,7 +2,6 @@
 
 use super::Defect;
 
-const LAWS: &str = "-p tests --test laws every_law";
 const CALLS: &str = "-p tracewell-runtime --test conv";
 const FACE: &str = "-p tests --test face windows";
 
@@ -12,28 +11,28 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/sliding.rs",
         text: "let low = window - 1 - a.low;",
         with: "let low = window - a.low;",
-        test: LAWS,
+        test: laws!("conv"),
     },
     Defect {
         breaks: "the adjoint of a convolution does not reverse the kernel",
         file: "crates/graph/src/prim/conv.rs",
         text: "let backwards = cx.bind(Reverse { axes: (0..d).collect() }, &[&joined])?;",
         with: "let backwards = joined;",
-        test: LAWS,
+        test: laws!("conv"),
     },
     Defect {
         breaks: "kernels of a batch are joined group by group in the wrong order",
         file: "crates/graph/src/prim/conv.rs",
         text: "let axes = (1..rank).chain([0, rank]).collect();",
         with: "let axes = (1..rank - 1).chain([0, rank - 1, rank]).collect();",
-        test: LAWS,
+        test: laws!("conv"),
     },
     Defect {
         breaks: "elements between those of a dilated image count",
         file: "crates/kernel/src/conv.rs",
         text: "(at.is_multiple_of(self.image_dilation) && element < self.image).then_some(element)",
         with: "(element < self.image).then_some(element)",
-        test: LAWS,
+        test: laws!("conv"),
     },
     Defect {
         breaks: "the last of equal extremes gets the derivative",
