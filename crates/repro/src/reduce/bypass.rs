@@ -22,7 +22,10 @@ impl Strategy for Bypass {
             }
             let operands = statement.operands();
             let instead = statement.results().into_iter().map(|typed| {
-                let same = operands.iter().find(|operand| operand.ty() == typed.ty);
+                let of_type = || operands.iter().filter(|operand| operand.ty() == typed.ty);
+                // A literal says less than a value does.
+                let value = of_type().find(|operand| matches!(operand, Operand::Var(_)));
+                let same = value.or_else(|| of_type().next());
                 (typed.name, same.map_or_else(|| zeros(&typed.ty), |&operand| Operand::clone(operand)))
             });
             Change::Become(Vec::new(), instead.collect())
