@@ -170,6 +170,29 @@ fn updates_are_in_place() {
     assert!(!program.contains("copy"), "{program}");
 }
 
+/// Axes of arrays that stand apart come first, wherever the arrays stand.
+#[test]
+fn arrays_that_stand_apart() {
+    let x = Array::arange(120, I32).reshape([2, 3, 4, 5]);
+    let (i, j) = (Array::from([2, 0, 1]), Array::from([4, 0, 2]));
+    let found = x.slice(s![.., &i, .., &j]);
+    assert_eq!(found.shape(), &Shape::from([3, 2, 4]));
+    let at = |k: usize, a: i32, b: i32| a * 60 + [2, 0, 1][k] * 20 + b * 5 + [4, 0, 2][k];
+    let each = (0..3).flat_map(|k| (0..8).map(move |n| at(k, n / 4, n % 4)));
+    assert_eq!(ints(&found), each.collect::<Vec<i32>>());
+}
+
+/// An array that is read at any place and at each place in turn is whole before the first is read.
+#[test]
+fn what_is_read_anywhere_is_made_before() {
+    let f = jit(|[x, at]: &[Array; 2]| {
+        let y = x * 2 + 1;
+        y.take(at, 0) + &y
+    });
+    let x = Array::from(vec![1, 2, 3, 4]);
+    assert_eq!(ints(&f.call(&[x, Array::from(vec![3, 2, 1, 0])])), [12; 4]);
+}
+
 /// What is read is computed on in the same loop, and so are the places.
 #[test]
 fn reading_is_part_of_a_kernel() {

@@ -11,7 +11,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/places.rs",
         text: "asked = b.select(is_negative, from_back, asked);",
         with: "asked = b.select(is_negative, asked, asked);\n            let _ = from_back;",
-        test: laws!("gather"),
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "an array is computed by the kernel that reads it anywhere",
@@ -39,14 +39,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/places.rs",
         text: "Some(others) => b.op(Op::And, &[others, inside]),",
         with: "Some(_) => inside,",
-        test: laws!("gather"),
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "loops are merged although an array of indices is repeated along one",
         file: "crates/graph/src/prim/places.rs",
         text: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b));",
         with: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b) || a == 0);",
-        test: laws!("gather"),
+        test: laws!("scatter"),
     },
     Defect {
         breaks: "batched indices look in the array of the first element",
@@ -95,7 +95,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/tracewell/src/array/placing.rs",
         text: "let first = if stand_apart { 0 } else { chosen.first().copied().unwrap_or(0) };",
         with: "let first = if stand_apart { chosen[0] } else { chosen.first().copied().unwrap_or(0) };",
-        test: ORACLE,
+        test: PLACES,
     },
     Defect {
         breaks: "a part that is walked backwards is put back forwards",

@@ -29,14 +29,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/library/src/sort/order.rs",
         text: "is_float & (magnitude > K::INFINITY)",
         with: "is_float & (magnitude > K::INFINITY) & (element == magnitude)",
-        test: SORTING,
+        test: RADIX,
     },
     Defect {
         breaks: "zeros of both signs are told apart",
         file: "crates/library/src/sort/order.rs",
         text: "is_float & (magnitude == K::default())",
         with: "is_float & (element == K::default())",
-        test: SORTING,
+        test: RADIX,
     },
     Defect {
         breaks: "the first of several keys decides least",
