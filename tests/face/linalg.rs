@@ -175,6 +175,8 @@ fn sums_of_products() {
     let (a, b, c) = (noise([3, 4], 1), noise([4, 5], 2), noise([5, 2], 3));
     near(&einsum("ij,jk,kl->il", &[&a, &b, &c]), &a.dot(&b).dot(&c), 1e-12);
     near(&einsum("ij,jk,kl", &[&a, &b, &c]), &a.dot(&b).dot(&c), 1e-12);
+    // An axis of all three is summed with the last.
+    near(&einsum("ij,ij,ij->j", &[&a, &a, &a]), &(&a * &a * &a).sum_axes(&[0]), 1e-12);
     near(&einsum("ij->", &[&a]), &a.sum(), 1e-12);
     near(&einsum("...->...", &[&a]), &a, 0.0);
     near(&einsum("i...,i...->...", &[&a, &a]), &a.square().sum_axes(&[0]), 1e-12);

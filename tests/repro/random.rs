@@ -48,7 +48,7 @@ fn recording_changes_no_bit() {
 }
 
 #[test]
-fn a_broken_step_is_reduced_to_three_calls() {
+fn a_broken_step_is_reduced_to_a_few_calls() {
     let (mut found, wanted) = (0, seeds(4));
     for seed in 0..200 * wanted {
         if found == wanted {
@@ -74,8 +74,10 @@ fn a_broken_step_is_reduced_to_three_calls() {
                 "seed {seed}, {fault:?}: {verdict:?}\n{}\n{text}",
                 small.to_text()
             );
+            // What a vector tail is given cannot be a constant, which would leave no loop: what makes it stays.
+            let most = if fault == Fault::Tail { 8 } else { 3 };
             let leaves = small.tree().leaves();
-            assert!(leaves <= 3, "seed {seed}, {fault:?}: {leaves} calls\n{}\n{text}", small.to_text());
+            assert!(leaves <= most, "seed {seed}, {fault:?}: {leaves} calls\n{}\n{text}", small.to_text());
         });
     }
     assert_eq!(found, wanted, "too few graphs have what is broken");

@@ -116,7 +116,9 @@ fn function_name(path: &str) -> Option<String> {
         _ => path,
     };
     let last = plain.rsplit("::").next().unwrap_or(plain);
-    let is_name = !last.is_empty() && last.chars().all(|c| c.is_alphanumeric() || c == '_');
+    // The type of a function pointer is no path.
+    let is_name =
+        !plain.contains('(') && !last.is_empty() && last.chars().all(|c| c.is_alphanumeric() || c == '_');
     is_name.then(|| last.to_string())
 }
 

@@ -189,7 +189,7 @@ mod custom {
     fn custom_primitives_read_back() {
         let text = "\
 func @f(%0: f32[]) -> () {
-  tests::sink[text=\"a, \\\"b\\\"]\\u{a}\", \"r#loop\"=true, count=-9223372036854775808] %0, true:bool[]
+  tests::sink[text=\"a, \\\"b\\\"]\\n\", \"r#loop\"=true, count=-9223372036854775808] %0, true:bool[]
   tests::sink[text=\"\", \"r#loop\"=false, count=9223372036854775807]
   tests::sink[text=\"\", \"r#loop\"=false, count=0] %0    at a.rs:1:1
   return

@@ -356,7 +356,7 @@ mod tests {
             kernel @a() { call custom "f" () -> () }
               1:27: there is no function `f`
             kernel @"\q"() {}
-              1:9: an escape is not one of `\"`, `\\`, `\u{...}`
+              1:9: an escape is not one of `\"`, `\\`, `\n`, `\u{...}`
             kernel @a() sizes 99999999999999999999 {}
               1:19: `99999999999999999999` is not a number that fits here
             kernel @a() { yield %0 }

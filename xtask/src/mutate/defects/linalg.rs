@@ -75,7 +75,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/tracewell/src/products/einsum.rs",
         text: "let needed = |label: &Label| wanted.contains(label) || terms.iter().any(|t| t.labels.contains(label));",
         with: "let needed = |label: &Label| wanted.contains(label);",
-        test: JAX,
+        test: FACE,
     },
     Defect {
         breaks: "the diagonal of a complex triangle is allowed to turn",

@@ -200,7 +200,7 @@ impl<'a> Reader<'a> {
         self.lexer.next()?;
         match unquote(text) {
             Some(name) => Ok(name),
-            None => self.error(at, "an escape is not one of `\\\"`, `\\\\`, `\\u{...}`"),
+            None => self.error(at, "an escape is not one of `\\\"`, `\\\\`, `\\n`, `\\u{...}`"),
         }
     }
 
