@@ -138,7 +138,7 @@ fn a_result_that_is_not_expected_is_a_failure() {
 #[test]
 fn nans_of_complex_numbers_are_found() {
     let f = jit(|x: &Array| -> Result<Array> { Ok((x / x).sum()) });
-    let x = complex(Array::from([0.0f32, 1.0]), &Array::from([0.0f32, 1.0]));
+    let x = complex(Array::from([0.0f32, 1.0]), Array::from([0.0f32, 1.0]));
     let error = repro::check_nans(|| f.call(&x)).unwrap_err();
     assert_eq!(error.message(), "`div` gave NaN for finite operands, first at [0]");
 }
