@@ -350,7 +350,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/link/control.rs",
         text: "place.part_at(scan.length, number, k as i64, scan.reverse)",
         with: "place.part_at(scan.length, number, k as i64, false)",
-        test: RANDOM,
+        test: laws!("scan"),
     },
     Defect {
         breaks: "a single turn that is left of an unrolled scan is dropped",
