@@ -42,10 +42,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: laws!("scatter"),
     },
     Defect {
-        breaks: "loops are merged although an array of indices is repeated along one",
+        breaks: "loops over a window are merged although elements between its rows are left out",
         file: "crates/graph/src/prim/places.rs",
-        text: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b));",
-        with: "let in_indices = self.indices.iter().zip(&inner.indices).all(|(&a, &b)| follows(a, b) || a == 0);",
+        text: "&& follows(self.array, inner.array)",
+        with: "&& (follows(self.array, inner.array) || self.array > 0)",
         test: laws!("scatter"),
     },
     Defect {
