@@ -50,15 +50,20 @@ pub(super) fn sizes(
     sizes.iter().map(fill).collect()
 }
 
-/// Moves each float by up to so many units in the last place of a size. What is not finite stays.
+/// Moves each float by up to so many units in the last place of a size, which below the normal numbers are all as
+/// large as the smallest. What is not finite stays, and so does what nothing was rounded for.
 pub(super) fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) -> Tensor {
     let dtype = tensor.dtype();
     if !dtype.is_inexact() {
         return tensor.clone();
     }
-    let unit = if dtype.real() == DType::F32 { f64::from(f32::EPSILON) } else { f64::EPSILON };
+    let (unit, least) = match dtype.real() {
+        DType::F32 => (f64::from(f32::EPSILON), f64::from(f32::MIN_POSITIVE)),
+        _ => (f64::EPSILON, f64::MIN_POSITIVE),
+    };
     let moved = |(x, size): (Literal, Literal)| {
         let (z, size) = (x.as_complex(), size.as_complex().norm());
+        let size = if size == 0.0 { 0.0 } else { size.max(least) };
         let mut step = || units * unit * size * rng.signed_unit();
         let (re, im) = (step(), step());
         if !z.is_finite() {

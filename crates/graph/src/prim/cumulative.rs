@@ -7,7 +7,7 @@ use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Comparison, KernelBuilder, Op, Value, math};
 
 use super::elementwise::{Domain, arity, same_type};
-use super::running::{BLOCK, Running, Walk};
+use super::running::{BLOCK, Running, Walk, in_range};
 use super::shape_rules::{check_axes, each_index, linear_transpose, position};
 use super::{Compare, Exp, LinearRecurrence, Mul, Pad, Select, Slice, Sub};
 use crate::error::{RuleError, TypeError};
@@ -227,7 +227,7 @@ impl Kind {
                 index[axis] = if reverse { shape.size(axis) - 1 - i } else { i };
                 let at = position(shape, &index);
                 literals[at] = if dtype.is_float() {
-                    real = self.real(real, x.literal(at).as_f64());
+                    real = in_range(dtype, self.real(real, x.literal(at).as_f64()));
                     Literal::from_f64(dtype, real)
                 } else {
                     // Wrapped to the width of the type, of which products and sums keep the lower bits.

@@ -6,6 +6,7 @@ use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Combine, Comparison};
 
 use super::elementwise::{Domain, arity};
+use super::running::in_range;
 use super::shape_rules::{each_index, linear_transpose, position};
 use super::sliding::Sliding;
 use super::{Add, Max, Min, Mul, Prim, SelectAndGather};
@@ -198,7 +199,7 @@ fn eval_windows(
         let mut sums = (identity.as_f64(), identity.as_i64());
         for &at in under {
             let value = at.map_or(identity, |at| x.literal(at));
-            sums = (real(sums.0, value.as_f64()), int(sums.1, value.as_i64()));
+            sums = (in_range(dtype, real(sums.0, value.as_f64())), int(sums.1, value.as_i64()));
         }
         let (r, i) = sums;
         literals.push(if dtype.is_float() {

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
-use tracewell_array::{Literal, Shape};
+use tracewell_array::{DType, Literal, Shape};
 use tracewell_kernel::{BufferId, Index, KernelBuilder, Size, Value};
 
 use crate::primitive::{KernelFn, Lowering};
@@ -424,6 +424,14 @@ impl Walk {
             block(b, &tile.later(turns * len), self.len - turns * len);
         }
     }
+}
+
+/// What an evaluation in `f64` hands on: all digits, but what overflows or vanishes in the type of the elements has
+/// done so for every step that follows.
+pub(super) fn in_range(dtype: DType, exact: f64) -> f64 {
+    let rounded = Literal::from_f64(dtype, exact).as_f64();
+    let least = if dtype == DType::F32 { f64::from(f32::MIN_POSITIVE) } else { f64::MIN_POSITIVE };
+    if rounded.is_finite() && rounded.abs() >= least { exact } else { rounded }
 }
 
 fn size(n: usize) -> Size {

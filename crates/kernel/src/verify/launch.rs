@@ -272,7 +272,8 @@ impl<'a> Checker<'a> {
         let all = self.lens[window.buffer.0 as usize];
         let (low, high) = self.index_range(&window.start)?;
         let end = len.and_then(|len| high.checked_add(len as i128));
-        if low >= 0 && end.is_some_and(|end| end <= all as i128) {
+        // An empty window is inside wherever it begins: nothing of it is touched.
+        if len == Some(0) || low >= 0 && end.is_some_and(|end| end <= all as i128) {
             return Ok(());
         }
         Err(format!("`{}` has {all} elements, not those of the call", buffer_name(window.buffer)))
