@@ -122,7 +122,14 @@ mod switch_index;
 mod switch_nothing;
 mod tangent_structure;
 mod tangent_type;
+mod tape_branch;
+mod tape_fixed;
+mod tape_in_loop;
+mod tape_type;
 mod top_k_size;
+mod trace_file;
+mod trace_full;
+mod trace_types;
 mod unique_empty;
 mod update_shape;
 mod update_type;
@@ -362,6 +369,8 @@ const MISTAKES: &[(&str, &[Mistake])] = &[
         ],
     ),
     ("Files", &[runs!(file_missing), runs!(file_not_npy), runs!(file_dtype)]),
+    ("Tapes", &[runs!(tape_type), runs!(tape_branch), runs!(tape_in_loop), runs!(tape_fixed)]),
+    ("Op traces", &[runs!(trace_full), runs!(trace_types), runs!(trace_file)]),
     (
         "Primitives of your own",
         &[

@@ -1,7 +1,7 @@
 //! Changing values, and graphs of tapes.
 
 use tracewell::prelude::*;
-use tracewell::tape::{Everything, Kind, NodeId, Turns};
+use tracewell::tape::{DepthLimit, Everything, Kind, NodeId, Turns};
 
 use crate::bits;
 
@@ -151,4 +151,48 @@ fn a_tape_of_a_failure_becomes_no_graph() {
     let (x, _) = arrays();
     let (_, tape) = Tape::run(Everything, || x.dot(&Array::ones([5], F32)));
     assert!(tape.graph().unwrap_err().message().contains("has no value"));
+}
+
+#[test]
+fn rules_of_ones_own_and_checkpoints_follow_their_operands() {
+    let clipped = custom_vjp(|x: &Array| (x.sin(), x.cos()), |c: &Array, g: &Array| g * c.minimum(0.5));
+    let f = |xy: &(Array, Array)| {
+        let inner = |x: &Array| checkpoint(|x: &Array| (clipped(x) * &xy.1).exp())(x).sum();
+        grad(inner)(&xy.0)
+    };
+    let xy = arrays();
+    let tape = Tape::call(f, &xy);
+    for (name, new) in [("x.0", Array::from([0.25f32, -0.5])), ("x.1", Array::from([1.0f32, -2.0]))] {
+        let updated = tape.update(&[(parameter(&tape, name), &new)]).unwrap();
+        let changed = if name == "x.0" { (new, xy.1.clone()) } else { (xy.0.clone(), new) };
+        assert_eq!(bits(&updated.tape.value().unwrap()), bits(&f(&changed)), "{name}");
+    }
+}
+
+#[test]
+fn what_was_captured_is_followed_or_refused() {
+    let (x, y) = arrays();
+    let new = Array::from([1.0f32, -2.0]);
+    let compiled = |y: &Array| {
+        jit({
+            let y = y.clone();
+            move |x: &Array| (x * &y).exp().sum()
+        })
+        .call(&x)
+    };
+    let looped = |y: &Array| fori_loop(0..3, x.clone(), |_, x: &Array| (x * y).sin());
+    let chosen = |y: &Array| cond(&x.sum().lt(1.0), || &x * y, || &x + y);
+    let batched =
+        |y: &Array| vmap(|x: &Array| fori_loop(0..3, x.clone(), |_, x: &Array| (x * y.sum()).sin()))(&x);
+    let all: [&dyn Fn(&Array) -> Array; 4] = [&compiled, &looped, &chosen, &batched];
+    for (number, f) in all.into_iter().enumerate() {
+        let check = |tape: Tape| match tape.update(&[(parameter(&tape, "x"), &new)]) {
+            Ok(updated) => assert_eq!(bits(&updated.tape.value().unwrap()), bits(&f(&new)), "{number}"),
+            Err(error) => assert!(error.message().contains("was not recorded"), "{number}: {error}"),
+        };
+        check(Tape::call(|y: &Array| f(y), &y));
+        check(Tape::call_in(Turns(2), |y: &Array| f(y), &y));
+        check(Tape::call_in(DepthLimit(1), |y: &Array| f(y), &y));
+        check(Tape::call_in(DepthLimit(2), |y: &Array| f(y), &y));
+    }
 }

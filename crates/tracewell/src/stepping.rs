@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tracewell_array::Tensor;
 use tracewell_graph::prim::Call;
-use tracewell_graph::{ArrayType, Atom, Equation, Graph, Prim};
+use tracewell_graph::{ArrayType, Atom, Equation, Graph, Lowering, Prim};
 use tracewell_trace::{Error, Executor, Value};
 
 /// The results of one primitive; `None` where an operand is not known, or where it has an effect: what was done once is
@@ -18,9 +18,23 @@ pub(crate) fn step(
     if prim.has_effect() {
         return Ok(None);
     }
+    if operands.is_empty()
+        && let Some(data) = constant_data(prim)
+    {
+        return Ok(Some(vec![data]));
+    }
     let known: Option<Vec<Value>> = operands.iter().map(|operand| operand.clone().map(Value::from)).collect();
     let Some(known) = known else { return Ok(None) };
     crate::checks::unchecked(|| executor.execute(prim, &known, types)).map(Some)
+}
+
+/// The data that a primitive without operands has as its result: the very data, by which it is found again.
+pub(crate) fn constant_data(prim: &Prim) -> Option<Tensor> {
+    let types = prim.rules().type_rule(&[]).ok()?;
+    match prim.rules().lower(&[], &types) {
+        Ok(Lowering::Constant(data)) => Some(data),
+        _ => None,
+    }
 }
 
 /// The data of every variable of a graph, as far as it is known.

@@ -9,7 +9,7 @@ use tracewell_array::{Identity, Tensor};
 use tracewell_graph::{ArrayType, Location, Prim};
 use tracewell_trace::{Api, Error, ErrorKind, Event, Executed, Observer, Value};
 
-use crate::stepping::call_of;
+use crate::stepping::{call_of, constant_data};
 
 use super::{Full, OpInput, OpRecord, OpTrace, TraceCall, TraceOptions};
 
@@ -153,6 +153,14 @@ impl State {
     ) {
         if self.ops.len() >= self.options.most_ops || self.bytes > self.options.most_bytes {
             self.dropped += 1;
+            return;
+        }
+        // What a function captured is a constant of its graph, and the array that it was.
+        if let ([], [result]) = (operands, results)
+            && let Some(data) = constant_data(&prim)
+            && let Some(&made) = self.arrays.get(&(data.identity(), ArrayType::of(&data)))
+        {
+            self.arrays.insert((result.identity(), ArrayType::of(result)), made);
             return;
         }
         let types: Vec<ArrayType> = operands.iter().map(Value::ty).collect();

@@ -65,10 +65,14 @@ impl OpTrace {
             arrays.map(|ty| ArrayType { weak: false, ..ty }).collect::<Vec<_>>()
         };
         let wanted = types(&mut self.inputs.iter().map(|(tensor, _)| ArrayType::of(tensor)));
-        if types(&mut inputs.iter().map(Array::ty)) != wanted {
-            let wanted: Vec<String> = wanted.iter().map(ToString::to_string).collect();
-            let message = format!("the trace runs on arrays of the types ({})", wanted.join(", "));
-            return Err(Error::new(ErrorKind::Type, message));
+        let found = types(&mut inputs.iter().map(Array::ty));
+        if found != wanted {
+            let list =
+                |types: &[ArrayType]| types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+            let message =
+                format!("the trace ran on arrays of types ({}), found ({})", list(&wanted), list(&found));
+            let help = "convert or reshape the arrays, or trace the program on these";
+            return Err(Error::new(ErrorKind::Type, message).help(help));
         }
         let mut arrays: Vec<Tensor> = inputs.iter().filter_map(|array| array.value().known()).collect();
         for op in &self.ops {

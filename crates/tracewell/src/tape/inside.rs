@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Atom, Control, Graph, Lowering, Prim};
 use tracewell_trace::Value;
@@ -45,6 +46,34 @@ struct Inside<'c> {
     context: &'c dyn Context,
     /// How the call that is opened failed, if it did.
     failure: Option<Record>,
+    /// Where data was made first. A graph has data that it captured as a constant, which comes from there.
+    made: FxHashMap<DataKey, Reference>,
+}
+
+/// Data by its address, which stays its own as long as the tape keeps it.
+type DataKey = (usize, ArrayType);
+
+fn data_key(tensor: &Tensor) -> Option<DataKey> {
+    (!tensor.is_empty()).then(|| (tensor.as_ptr() as usize, ArrayType::of(tensor)))
+}
+
+fn makers(nodes: &[Record]) -> FxHashMap<DataKey, Reference> {
+    let mut made = FxHashMap::default();
+    for (at, record) in nodes.iter().enumerate() {
+        // A call has what was made inside of it.
+        if matches!(
+            record.kind,
+            Kind::Program | Kind::Call(Callee::Function(_) | Callee::Api(_) | Callee::Traced)
+        ) {
+            continue;
+        }
+        for (result, produced) in record.results.iter().enumerate() {
+            if let Some(key) = produced.value.as_ref().and_then(data_key) {
+                made.entry(key).or_insert(Reference { node: NodeId(at as u32), result });
+            }
+        }
+    }
+    made
 }
 
 /// The nodes of a recording in their final order, with what is inside of compiled calls.
@@ -55,7 +84,8 @@ pub(super) fn opened(recorded: Recorded, context: &dyn Context) -> Vec<Record> {
     root.children = constants.into_iter().chain(parameters).collect();
     let nodes = in_order(nodes);
     let count = nodes.len();
-    let mut inside = Inside { nodes, context, failure: None };
+    let made = makers(&nodes);
+    let mut inside = Inside { nodes, context, failure: None, made };
     for at in 0..count {
         inside.open(NodeId(at as u32));
     }
@@ -64,7 +94,8 @@ pub(super) fn opened(recorded: Recorded, context: &dyn Context) -> Vec<Record> {
 
 /// Opens one node again after its arguments have changed.
 pub(super) fn reopened(nodes: Vec<Record>, node: NodeId, context: &dyn Context) -> Vec<Record> {
-    let mut inside = Inside { nodes, context, failure: None };
+    let made = makers(&nodes);
+    let mut inside = Inside { nodes, context, failure: None, made };
     inside.nodes[node.at()].children.clear();
     inside.open(node);
     inside.nodes
@@ -244,6 +275,14 @@ impl Inside<'_> {
         let made: Vec<Produced> =
             types.iter().enumerate().map(|(i, ty)| Produced { ty: ty.clone(), value: data(i) }).collect();
         record.results = made.clone();
+        if record.kind == Kind::Constant
+            && let [constant] = made.as_slice()
+            && let Some(key) = constant.value.as_ref().and_then(data_key)
+            && let Some(&reference) = self.made.get(&key)
+        {
+            let argument = Argument::Reference(reference);
+            return Ok(vec![Given { argument, ty: constant.ty.clone(), value: constant.value.clone() }]);
+        }
         if !self.wants(parent, &record) {
             let constant = |made: &Produced| match made.array() {
                 Some(array) => Argument::Constant(array),

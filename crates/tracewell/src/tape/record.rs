@@ -13,6 +13,7 @@ use tracewell_trace::{Api, Called, Cause, Error, Event, Form, Observer, Value};
 use super::context::{Context, Seen};
 use super::node::{Argument, Callee, Kind, NodeId, Origin, Produced, Record, Reference};
 use crate::array::Array;
+use crate::stepping::constant_data;
 
 /// By what a value is found again.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -406,6 +407,13 @@ impl State {
         // What was computed before is found where it was.
         if known && !results.is_empty() && results.iter().all(|result| self.find(result).is_some()) {
             return;
+        }
+        // What a function captured is a constant of its graph, and comes from where it was made.
+        if let ([], [result]) = (operands, results)
+            && let Some(data) = constant_data(prim)
+            && let Some(found) = self.find(&Value::from(data))
+        {
+            return self.define(result, found);
         }
         if api.is_some_and(Api::is_control) && nests(prim) {
             // What the functions of a loop do is seen in its turns.

@@ -1,9 +1,10 @@
 //! Changing a value, and running again only what depends on it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use tracewell_array::Tensor;
-use tracewell_graph::{ArrayType, Location, Prim};
+use tracewell_graph::{ArrayType, Graph, Location, Prim};
 use tracewell_trace::{Error, ErrorKind, complete};
 
 use super::Tape;
@@ -11,7 +12,7 @@ use super::inside::{in_order, reopened};
 use super::node::{Argument, Callee, Kind, NodeId, Record, Reference};
 use crate::array::Array;
 use crate::executor::Compiled;
-use crate::stepping::{call_of, step};
+use crate::stepping::{call_of, constant_data, step};
 
 /// A tape with other values.
 #[derive(Clone, Debug)]
@@ -72,7 +73,7 @@ impl Tape {
             record.notes.0.retain(|(name, _)| *name != MARK);
         }
         for id in marked {
-            nodes[id.at()].notes.0.push((MARK, std::sync::Arc::new(())));
+            nodes[id.at()].notes.0.push((MARK, Arc::new(())));
         }
         let mut nodes = in_order(nodes);
         let mut changed = Vec::new();
@@ -104,7 +105,9 @@ impl Tape {
         let plain = |ty: &ArrayType| ArrayType { weak: false, ..ty.clone() };
         if plain(&made.ty) != plain(&array.ty()) {
             let message = format!("`{}` is {}, and cannot become {}", node.name(), made.ty, array.ty());
-            return Err(Error::new(ErrorKind::Type, message));
+            return Err(
+                Error::new(ErrorKind::Type, message).help("record the program again with the new array")
+            );
         }
         let is_loop = |node: &super::Node<'_>| node.primitive().is_some_and(Prim::is_control);
         if let Some(around) = node.query(super::Axis::Ancestor).into_iter().find(is_loop) {
@@ -155,6 +158,8 @@ impl Work<'_> {
             }
             Kind::Branch if stale => Err(self.another_way(id)),
             Kind::Primitive(prim) if stale => self.run(id, &prim),
+            // It runs as a whole, with the old data inside.
+            Kind::Call(_) if children.is_empty() && self.captured_changes(id) => Err(self.not_recorded(id)),
             Kind::Call(Callee::Primitive(prim)) if stale && prim.is_control() => {
                 self.reopened.push(id);
                 self.run(id, &prim)
@@ -177,6 +182,23 @@ impl Work<'_> {
             }
             Kind::Argument { .. } | Kind::Return | Kind::Branch | Kind::Primitive(_) => Ok(()),
         }
+    }
+
+    /// Whether what a call runs may have captured data that is other data now: of a graph it is known, of a function
+    /// that was not entered it is not.
+    fn captured_changes(&self, id: NodeId) -> bool {
+        let mut captured = Vec::new();
+        match &self.nodes[id.at()] {
+            Record { graph: Some(graph), .. } => data_of(graph, &mut captured),
+            Record { kind: Kind::Call(Callee::Primitive(prim)), .. } => data_inside(prim, &mut captured),
+            _ => return !self.changed.is_empty(),
+        }
+        let old = |reference: &Reference| {
+            self.tape.nodes[reference.node.at()].results[reference.result].value.as_ref()
+        };
+        let changed: Vec<usize> =
+            self.changed.iter().filter_map(old).map(|data| data.as_ptr() as usize).collect();
+        captured.iter().any(|data| !data.is_empty() && changed.contains(&(data.as_ptr() as usize)))
     }
 
     fn value(&self, argument: &Argument) -> Option<Tensor> {
@@ -252,4 +274,20 @@ impl Work<'_> {
         let error = Error::new(ErrorKind::Structure, message);
         self.placed(id, error.help("record in a context that enters the call"))
     }
+}
+
+/// All data in a graph.
+fn data_of(graph: &Graph, data: &mut Vec<Tensor>) {
+    for equation in &graph.equations {
+        if equation.inputs.is_empty() {
+            data.extend(constant_data(&equation.prim));
+        }
+        data_inside(&equation.prim, data);
+    }
+}
+
+fn data_inside(prim: &Prim, data: &mut Vec<Tensor>) {
+    let mut graphs: Vec<Arc<Graph>> = Vec::new();
+    prim.rules().each_param(&mut |_, value| graphs.extend_from_slice(value.graphs()));
+    graphs.iter().for_each(|graph| data_of(graph, data));
 }
