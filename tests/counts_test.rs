@@ -1,0 +1,52 @@
+//! Speed without clocks: what twenty programs cost, in numbers that no noise moves. Alone in its program, because it
+//! counts allocations.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p tests --test counts` writes them anew: each that grew wants a reason.
+
+#[path = "allocator.rs"]
+mod allocator;
+#[path = "counts/program.rs"]
+mod program;
+#[path = "counts/workloads.rs"]
+mod workloads;
+
+use expect_test::expect;
+
+#[test]
+fn what_programs_cost() {
+    // On one thread, because what another one is handed is allocated.
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread can be had");
+    let table = pool.install(|| {
+        let mut table = format!(
+            "{:22} {:>7} {:>5} {:>11} {:>9} {:>5} {:>11}\n",
+            "", "kernels", "calls", "bytes moved", "scratch", "inner", "allocations"
+        );
+        workloads::each(&mut |name, counts| {
+            table += &format!("{name:22} {counts}\n");
+        });
+        table
+    });
+    expect![[r#"
+                               kernels calls bytes moved   scratch inner allocations
+        multiply_add                 1     0       65536         0     6           3
+        transcendental_chain         1     0       32768         0   315           4
+        gelu                         1     0       32768         0    81           3
+        black_scholes                1     0       65536         0   280           6
+        sum                          1     0       16388         0     1           3
+        column_means                 1     0       16640         0     9           3
+        softmax                      1     0       32768         0    58           3
+        layer_norm                   1     0       32768         0     8           3
+        logsumexp                    1     0       16640         0    53           3
+        variance                     1     0       16640         0     4           3
+        matmul_transposed            0     1       49152         0     0           5
+        dense_layer                  1     1       82176     16384     5           4
+        dense_gradient               2     2      163840     32768    66           5
+        attention                    1     2      131072     32768    60           6
+        n_body                       2     0      135680     65536     8           5
+        pairwise_distances           1     0        4608         0     4           4
+        recurrence                   1     0       25088         0    65           3
+        vmap_gradient                1     0       32768         0   297           4
+        hessian_product              1     2       34304       512     3           3
+        shifted_differences          1     0       32760         0     8           3
+    "#]].assert_eq(&table);
+}
