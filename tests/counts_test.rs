@@ -48,5 +48,6 @@ fn what_programs_cost() {
         vmap_gradient                1     0       32768         0   297           4
         hessian_product              1     2       34304       512     3           3
         shifted_differences          1     0       32760         0     8           3
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }

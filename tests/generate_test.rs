@@ -9,6 +9,7 @@ use tests::generate::{self, Options};
 use tracewell_array::DType;
 use tracewell_graph::text::{NoCustom, read, read_unchecked, write, write_with_locations};
 use tracewell_graph::{Graph, Prim, Var, eval, verify};
+use tracewell_optimize::narrow_from;
 
 const GRAPHS: u64 = 500;
 
@@ -37,6 +38,19 @@ fn a_seed_is_a_graph() {
         assert_eq!((graph, inputs), generate::graph(seed, 20));
     }
     assert_ne!(generate::graph(0, 20).0, generate::graph(1, 20).0);
+}
+
+/// Random arrays are short: taken apart as if they were long, they try the rules of narrow axes.
+#[test]
+fn random_graphs_have_narrow_axes() {
+    let mut narrowed = 0;
+    for seed in 0..GRAPHS {
+        let (graph, _) = generate::graph_with(seed, options(seed));
+        let apart = narrow_from(&graph, 1);
+        verify(&apart).unwrap_or_else(|errors| panic!("seed {seed}\n{errors}"));
+        narrowed += usize::from(apart != graph);
+    }
+    assert!(narrowed >= 10, "only {narrowed} of {GRAPHS} graphs have arrays that are taken apart");
 }
 
 /// What the equations of a graph use, nested ones included.

@@ -6,6 +6,7 @@ use tracewell::pipeline::{Settings, lower};
 use tracewell_array::{DType, Literal, Shape, ShapeError, Tensor};
 use tracewell_graph::Graph;
 use tracewell_kernel::{Program, eval_program, in_memory};
+use tracewell_optimize::narrow_from;
 use tracewell_runtime::{Executable, Input};
 
 /// How a graph is compiled and run.
@@ -17,22 +18,28 @@ pub struct Way {
     pub fusion: bool,
     /// Whether the inputs are given away, so that results may take over their memory.
     pub donate: bool,
+    /// Whether arrays with a narrow last axis are taken apart however short they are.
+    pub apart: bool,
 }
 
 /// All that there are, the usual one first.
-pub const WAYS: [Way; 5] = [
-    Way { passes: true, fusion: true, donate: false },
-    Way { passes: true, fusion: true, donate: true },
-    Way { passes: true, fusion: false, donate: false },
-    Way { passes: false, fusion: true, donate: false },
-    Way { passes: false, fusion: false, donate: false },
+pub const WAYS: [Way; 6] = [
+    USUAL,
+    Way { donate: true, ..USUAL },
+    Way { fusion: false, ..USUAL },
+    Way { passes: false, ..USUAL },
+    Way { passes: false, fusion: false, ..USUAL },
+    Way { apart: true, ..USUAL },
 ];
+
+const USUAL: Way = Way { passes: true, fusion: true, donate: false, apart: false };
 
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = |on: bool| if on { "with" } else { "without" };
         write!(f, "{} passes, {} fusion", word(self.passes), word(self.fusion))?;
-        f.write_str(if self.donate { ", inputs given away" } else { "" })
+        f.write_str(if self.donate { ", inputs given away" } else { "" })?;
+        f.write_str(if self.apart { ", short arrays taken apart" } else { "" })
     }
 }
 
@@ -50,7 +57,8 @@ impl Compiled {
         let passes = if way.passes { Settings::default().passes } else { 0 };
         let donated = vec![way.donate; graph.inputs.len()];
         let settings = Settings { donated, passes, fusion: way.fusion, ..Settings::default() };
-        let stages = lower(graph, &settings).map_err(|error| error.to_string())?;
+        let apart = way.apart.then(|| narrow_from(graph, 1));
+        let stages = lower(apart.as_ref().unwrap_or(graph), &settings).map_err(|error| error.to_string())?;
         let types: Vec<_> = graph.output_types().into_iter().map(|ty| (ty.dtype, ty.shape)).collect();
         let executable = Executable::new(stages.program, types.clone())
             .map_err(|error| format!("does not build: {error}"))?;

@@ -5,8 +5,8 @@ use tracewell_graph::take_apart;
 use crate::nested::{inside_out, outside_in};
 use crate::pass::Pass;
 use crate::{
-    common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, products, simplify,
-    specialize,
+    common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, narrow, products,
+    simplify, specialize,
 };
 
 /// Every pass, in order. Each runs on the graphs of control flow too.
@@ -14,7 +14,8 @@ use crate::{
 /// Inlining comes first, so that all others see the equations that are computed, and then complex numbers are taken
 /// apart, so that they see no others than real ones but at the borders. What is dead goes early,
 /// because it would cost time; what is equal is found before simplification, so that rules about equal operands
-/// apply, and after it, because simplified equations are equal more often. What a loop need not compute is moved out
+/// apply, and after it, because simplified equations are equal more often. Narrow axes are
+/// taken apart before literals are folded, of which there are more then. What a loop need not compute is moved out
 /// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements after that.
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "inline", run: |graph| outside_in(graph, inline) },
@@ -25,6 +26,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
     Pass { name: "fold", run: |graph| outside_in(graph, fold) },
     Pass { name: "simplify", run: |graph| outside_in(graph, simplify) },
+    Pass { name: "narrow", run: |graph| outside_in(graph, narrow) },
     Pass { name: "fold", run: |graph| outside_in(graph, fold) },
     Pass { name: "disappear", run: |graph| outside_in(graph, disappear) },
     Pass { name: "invariant", run: |graph| inside_out(graph, invariant) },

@@ -2,7 +2,7 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, Lowering, Prim, Splat, eval, verify};
-use tracewell_optimize::{PIPELINE, optimize_with};
+use tracewell_optimize::{PIPELINE, narrow_from, optimize_with};
 
 /// The example with one operand replaced by a literal, twice, and both results.
 fn graph(example: &Example, literal_at: usize, number: f64) -> Graph {
@@ -45,7 +45,7 @@ fn check(name: &str, graph: &Graph) {
         graph.input_types().iter().enumerate().map(|(i, ty)| sample(ty, i + 1)).collect();
     let expected = eval(graph, &inputs).expect("evaluates");
     let is_composed = is_composed(graph);
-    optimize_with(graph, PIPELINE.len(), &mut |pass, result| {
+    let keeps = |pass: &str, result: &Graph| {
         if let Err(errors) = verify(result) {
             panic!("{name} after {pass}: {errors}");
         }
@@ -55,7 +55,13 @@ fn check(name: &str, graph: &Graph) {
             same(&found, &expected, is_composed),
             "{name} after {pass}:\n{result}\n{found:?}\n{expected:?}"
         );
-    });
+    };
+    optimize_with(graph, PIPELINE.len(), &mut |pass, result| keeps(pass, result));
+    // Examples are short.
+    let apart = narrow_from(graph, 1);
+    if apart != *graph {
+        keeps("narrow axes of any length", &apart);
+    }
 }
 
 /// Bit for bit, but for the sign and payload of a NaN, which no operation promises. A composition that takes the place

@@ -124,6 +124,19 @@ const CASES: &[Case] = &[
         buffers: &[(DType::F32, 3), (DType::F64, 2), (DType::I32, 5), (DType::F64, 1)],
         both: false,
     },
+    // Results that are not neighbours, some beside each other.
+    Case {
+        text: "kernel @columns(b0: f32, b1: mut f32, b2: mut f64, b3: mut i64) sizes 1 {
+            each %i < s0 {
+                %x: f32 = load b0[%i] %y: f32 = mul %x, %x %z: f32 = sub %y, %x
+                store b1[%i*3], %x store b1[%i*3 + 2], %y store b1[%i*3 + 1], %z
+                %w: f64 = convert %z store b2[%i*2 + 1], %w
+                %n: i64 = mul %i, %i store b3[%i*5 + 4], %n
+            }
+        }",
+        buffers: &[(DType::F32, 1), (DType::F32, 3), (DType::F64, 2), (DType::I64, 5)],
+        both: false,
+    },
     // Operands from anywhere.
     Case {
         text: "kernel @take(b0: f32, b1: f64, b2: i64, b3: i32, b4: mut f64) sizes 1 {

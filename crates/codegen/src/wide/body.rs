@@ -8,7 +8,7 @@ use tracewell_kernel::{BufferId, Index, Kernel, Op, Region, Size, Stmt, Value};
 use super::Level;
 use super::inst::{Memory, Src, Steady};
 use super::leaf::MOST_STREAMS;
-use super::select::{Accumulator, Parts, Select};
+use super::select::{Accumulator, Parts, Select, parts_of};
 use crate::lanes::is_wide;
 
 /// Something that the caller hands over.
@@ -109,7 +109,7 @@ impl<'k> Body<'k> {
                 }
                 Stmt::Store { buffer, index, .. } => {
                     let access = body.access(*buffer, index)?;
-                    if !matches!(access.step, Step::Fixed(1)) {
+                    if matches!(access.step, Step::Anywhere(..)) {
                         return None;
                     }
                     body.accesses[at] = Some(access);
@@ -248,8 +248,15 @@ impl<'k> Body<'k> {
                     let dtype = self.kernel.buffer_dtype(*buffer);
                     let parts = self.value(select, &mut values, *value, plus, literal);
                     let access = self.accesses[at].as_ref().expect("every store was looked at");
-                    let memory = memory(access, dtype, plus, 1)?;
-                    select.store(dtype, &parts, memory)?;
+                    match access.step {
+                        Step::Fixed(1) => select.store(dtype, &parts, memory(access, dtype, plus, 1)?)?,
+                        Step::Fixed(step) => {
+                            let steps = select.steady(Steady::Steps32(i32::try_from(step).ok()?));
+                            let places = self.apart(access, dtype, plus, step)?;
+                            select.scatter(dtype, steps, &parts, &places)?;
+                        }
+                        Step::Anywhere(..) => unreachable!("such loops are left to others"),
+                    }
                 }
                 _ => {}
             }
@@ -274,15 +281,10 @@ impl<'k> Body<'k> {
         match &access.step {
             Step::Fixed(1) => select.load(dtype, memory(&access, dtype, plus, 1)?),
             Step::Fixed(step) => {
-                let first = memory(&access, dtype, plus, *step)?;
                 // In bytes, lanes must stay within 32 bits.
                 let steps = select.steady(Steady::Steps32(i32::try_from(*step).ok()?));
-                if !is_wide(dtype) {
-                    return Some(select.gather(dtype, false, &smallvec![steps], &[first]));
-                }
-                let half = self.level.lanes() as i64 / 2;
-                let second = memory(&access, dtype, plus + half, *step)?;
-                Some(select.gather(dtype, false, &smallvec![steps, steps], &[first, second]))
+                let places = self.apart(&access, dtype, plus, *step)?;
+                Some(select.gather(dtype, false, &smallvec![steps; places.len()], &places))
             }
             Step::Anywhere(step, varying) => {
                 let mut index: Option<Parts> = None;
@@ -317,6 +319,12 @@ impl<'k> Body<'k> {
                 Some(select.gather(dtype, true, &index?, &[memory; 2]))
             }
         }
+    }
+
+    /// The addresses of the first lanes of all parts of an access whose lanes are no neighbours.
+    fn apart(&self, access: &Access, dtype: DType, plus: i64, step: i64) -> Option<SmallVec<[Memory; 2]>> {
+        let lanes = (self.level.lanes() / parts_of(dtype)) as i64;
+        (0..parts_of(dtype) as i64).map(|part| memory(access, dtype, plus + part * lanes, step)).collect()
     }
 
     /// Clamped to the indices below a size.

@@ -96,6 +96,8 @@ pub(crate) enum Form {
     Store,
     /// `out = op [memory + a]`; spoils its mask.
     Gather,
+    /// `[memory + a] = op b`; spoils its mask.
+    Scatter,
     /// `out = op general`: the loop variable.
     Variable,
 }

@@ -204,6 +204,12 @@ pub(crate) const GATHER_FAR: Pair = Pair {
     wide: opcode(P66, M38, 0x93, true, Kind::Plain),
 };
 
+/// Lanes to addresses, with offsets of 32 bits.
+pub(crate) const SCATTER: Pair = Pair {
+    narrow: opcode(P66, M38, 0xa0, false, Kind::Plain),
+    wide: opcode(P66, M38, 0xa0, true, Kind::Plain),
+};
+
 pub(crate) const MASK_AND: Opcode = mask(NONE, M0F, 0x41, false, true);
 /// `!a & b`
 pub(crate) const MASK_AND_NOT: Opcode = mask(NONE, M0F, 0x42, false, true);

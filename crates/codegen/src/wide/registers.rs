@@ -193,6 +193,7 @@ impl<'a> Allocation<'a> {
             Form::Fma => self.fma(inst, locked),
             Form::Tied => self.tied(inst, locked),
             Form::Gather => self.gather(inst, locked),
+            Form::Scatter => self.scatter(inst, locked),
             _ => self.plain(inst, locked),
         }
     }
@@ -232,7 +233,9 @@ impl<'a> Allocation<'a> {
             Form::Load => (out, 0, self.address(inst.memory)),
             Form::Store => (register(&places[0]), 0, self.address(inst.memory)),
             Form::Variable => (out, 0, Place::Register(RAX)),
-            Form::Fma | Form::Tied | Form::Gather => unreachable!("has a function of its own"),
+            Form::Fma | Form::Tied | Form::Gather | Form::Scatter => {
+                unreachable!("has a function of its own")
+            }
         };
         let constant =
             if inst.form == Form::Choose { Some(register(&places[2]) << 4) } else { inst.constant };
@@ -327,24 +330,44 @@ impl<'a> Allocation<'a> {
 
     /// Lanes from addresses: the mask is used up, and the result is no operand.
     fn gather(&mut self, inst: &Inst, mut locked: Locked) {
-        let memory = inst.memory.expect("a gather is from memory");
         let index = self.register_of(inst.srcs[0], &mut locked);
-        let mask = self.spare(Class::Mask, &mut locked);
+        let mask = self.mask_to_spoil(inst, &mut locked);
+        let place = self.places_of_lanes(inst, index);
+        let out = self.spare(Class::Vector, &mut locked);
+        // Lanes that are no iterations are zero, and nothing waits for what was here before.
+        self.asm.vector(XOR.of(false), &Operands::new(out, out, Place::Register(out)));
+        self.pass(inst);
+        self.take(inst.out.expect("a gather has a result"), out);
+        self.asm.vector(inst.op, &Operands { mask, ..Operands::new(out, 0, place) });
+    }
+
+    /// Lanes to addresses: the mask is used up.
+    fn scatter(&mut self, inst: &Inst, mut locked: Locked) {
+        let index = self.register_of(inst.srcs[0], &mut locked);
+        let value = self.register_of(inst.srcs[1], &mut locked);
+        let mask = self.mask_to_spoil(inst, &mut locked);
+        let place = self.places_of_lanes(inst, index);
+        self.pass(inst);
+        self.asm.vector(inst.op, &Operands { mask, ..Operands::new(value, 0, place) });
+    }
+
+    /// A copy of the mask of an instruction, of which nothing is left after it.
+    fn mask_to_spoil(&mut self, inst: &Inst, locked: &mut Locked) -> u8 {
+        let mask = self.spare(Class::Mask, locked);
         let from = self.mask_of(inst.lanes).0;
         if from == 0 {
             self.asm.vector(MASK_XNOR, &Operands::new(mask, mask, Place::Register(mask)));
         } else {
             self.asm.vector(MASK_MOVE, &Operands::new(mask, 0, Place::Register(from)));
         }
+        mask
+    }
+
+    /// An address for each lane of an index.
+    fn places_of_lanes(&mut self, inst: &Inst, index: u8) -> Place {
+        let memory = inst.memory.expect("lanes are from or to memory");
         let base = self.moving_base(memory);
-        let scale = inst.constant.unwrap_or(0);
-        let out = self.spare(Class::Vector, &mut locked);
-        // Lanes that are no iterations are zero, and nothing waits for what was here before.
-        self.asm.vector(XOR.of(false), &Operands::new(out, out, Place::Register(out)));
-        self.pass(inst);
-        self.take(inst.out.expect("a gather has a result"), out);
-        let place = Place::Memory(base, Some((index, scale)), memory.offset);
-        self.asm.vector(inst.op, &Operands { mask, ..Operands::new(out, 0, place) });
+        Place::Memory(base, Some((index, inst.constant.unwrap_or(0))), memory.offset)
     }
 
     /// A pointer plus the loop variable times any factor.

@@ -13,8 +13,8 @@ use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, St
 use super::opcode::{
     ABS_I, ADD_F, ADD_I, AND, BYTES_TO_LANES, COMPARE_F, DIV_F, FMA_231, GATHER, GATHER_FAR, LANES_TO_BYTES,
     LEADING_ZEROS, LOAD, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F, MUL_HALVES, MUL_I, OR,
-    Opcode, Pair, ROUND, SAR, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL, SHR,
-    SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
+    Opcode, Pair, ROUND, SAR, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL,
+    SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
 };
 use crate::lanes::is_wide;
 
@@ -218,6 +218,33 @@ impl Select<'_> {
             .collect();
         // Offsets of 64 bits gather half a vector of 32 bits each.
         if far && !wide { smallvec![self.join(gathered[0], gathered[1])] } else { gathered }
+    }
+
+    /// To elements that are the same distance apart: `index` is how far each lane is from the first.
+    pub(crate) fn scatter(
+        &mut self,
+        dtype: DType,
+        index: Src,
+        parts: &Parts,
+        memory: &[Memory],
+    ) -> Option<()> {
+        // Masks would have to become bytes, which no scatter stores.
+        if dtype.size() < 4 {
+            return None;
+        }
+        for (part, (&value, &memory)) in parts.iter().zip(memory).enumerate() {
+            let lanes = self.iterations(part);
+            self.line.insts.push(Inst {
+                op: SCATTER.of(is_wide(dtype)),
+                form: Form::Scatter,
+                out: None,
+                srcs: smallvec![index, value],
+                constant: Some(dtype.size().trailing_zeros() as u8),
+                lanes,
+                memory: Some(memory),
+            });
+        }
+        Some(())
     }
 
     /// The numbers of the iterations, from `plus` on.

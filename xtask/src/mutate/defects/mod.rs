@@ -13,6 +13,7 @@ macro_rules! laws {
 
 mod complex;
 mod core;
+mod fusion;
 mod indexing;
 mod linalg;
 mod repro;
@@ -34,6 +35,7 @@ const FAMILIES: &[&[Defect]] = &[
     repro::DEFECTS,
     wide::DEFECTS,
     watch::DEFECTS,
+    fusion::DEFECTS,
 ];
 
 /// All of them, in the order of their numbers.
