@@ -26,6 +26,10 @@ const TINY: usize = 256;
 /// blocks must not depend on the number of threads.
 const ROWS: usize = 256;
 const COLUMNS: usize = 2048;
+/// Elements of a matrix whose columns are summed in one go, if they lie side by side. Sums of more are made in parts
+/// that are added up in the end, so that threads can share them; how many parts does not depend on the threads.
+const DEEP: usize = 1 << 17;
+
 /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]`
 ///
 /// # Safety
@@ -150,6 +154,11 @@ unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
     let (whole, length) = (work.saturating_mul(batch), m.max(n));
     if m == 1 || n == 1 {
         let step = if n == 1 { gemm.a[1] } else { gemm.b[2] };
+        let deep = if step == 1 { (DEEP / length.min(COLUMNS)).max(1) } else { k.max(1) };
+        if k > deep {
+            // SAFETY: the caller's promise.
+            return unsafe { deep_vector(gemm, a, b, c, deep) };
+        }
         let size = if step == 1 { COLUMNS } else { ROWS };
         let blocks = length.div_ceil(size);
         in_parts(batch * blocks, whole >= PARALLEL_VECTOR, |parts| {
@@ -168,6 +177,45 @@ unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
             in_parts(stripes, true, |range| along(number, start(range.start)..start(range.end)));
         }
     }
+}
+
+/// A vector times a matrix whose rows lie one after the other, `deep` rows at a time.
+///
+/// # Safety
+///
+/// As for [`matmul`].
+unsafe fn deep_vector<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: Shared<T>, deep: usize) {
+    let Gemm { batch, m, n, k, .. } = *gemm;
+    let (length, depths) = (m.max(n), k.div_ceil(deep));
+    let blocks = length.div_ceil(COLUMNS);
+    let (left, right) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
+    let mut sums: Vec<T> = vec![T::ZERO; batch * depths * length];
+    let partial = Shared(sums.as_mut_ptr());
+    in_parts(batch * depths * blocks, true, |parts| {
+        for part in parts {
+            let (number, depth, start) =
+                (part / blocks / depths, part / blocks % depths, part % blocks * COLUMNS);
+            let (from, count) = (depth * deep, COLUMNS.min(length - start));
+            let [rows, columns] = if n == 1 { [start, 0] } else { [0, start] };
+            let a = left.at(number * gemm.a[0] + rows * gemm.a[1] + from * gemm.a[2]);
+            let b = right.at(number * gemm.b[0] + from * gemm.b[1] + columns * gemm.b[2]);
+            let [m, n] = if n == 1 { [count, 1] } else { [1, count] };
+            let part = Gemm { m, n, k: deep.min(k - from), ..*gemm };
+            let sums = partial.at((number * depths + depth) * length + start);
+            // SAFETY: the caller's promise, for a part of the operands; the sums are ours, each part has its own.
+            flushed(|| unsafe { one(&part, a, b, sums, n) });
+        }
+    });
+    flushed(|| {
+        for (number, sums) in sums.chunks_exact(depths * length).enumerate() {
+            for j in 0..length {
+                let sum =
+                    sums[j..].iter().step_by(length).fold(T::ZERO, |sum, &x| sum.add_product(x, T::ONE));
+                // SAFETY: the caller's promise: an element of the result.
+                unsafe { c.at(number * length + j).write(sum) };
+            }
+        }
+    });
 }
 
 /// A product is split between threads in multiples of so many rows or columns, whichever are more.
@@ -328,6 +376,31 @@ mod tests {
             let expected = run(m.max(n));
             for stripes in 1..5 {
                 assert_eq!(run(stripes * stripe(m, n)), expected, "{m} {n} {k} by {stripes} stripes");
+            }
+        }
+    }
+
+    /// Columns that are summed in several parts, by rows from the left and from the right, in batches.
+    #[test]
+    fn long_columns_are_summed_in_parts() {
+        for (batch, length, k) in [(1, 1, 300_000), (2, 3, 50_001), (1, 100, 2_000), (1, 2_100, 130)] {
+            // Small integers: every order of additions is exact.
+            let values = |len: usize| (0..len).map(|i| (i * 37 % 11) as f64 - 5.0).collect::<Vec<f64>>();
+            let (matrix, vector) = (values(batch * k * length), values(batch * k));
+            let sum = |number: usize, j: usize| -> f64 {
+                let element = |p: usize| matrix[(number * k + p) * length + j] * vector[number * k + p];
+                (0..k).map(element).sum()
+            };
+            let expected: Vec<f64> =
+                (0..batch * length).map(|place| sum(place / length, place % length)).collect();
+            let (lengths, rows) = ([k * length, 1, length], [k, k, 1]);
+            let left = Gemm { dtype: DType::F64, batch, m: length, n: 1, k, a: lengths, b: [k, 1, 1] };
+            let right = Gemm { m: 1, n: length, a: rows, b: [k * length, length, 1], ..left };
+            for (gemm, a, b) in [(left, &matrix, &vector), (right, &vector, &matrix)] {
+                let mut c = vec![f64::NAN; batch * length];
+                // SAFETY: the vectors have the sizes of the product.
+                unsafe { floats(&gemm, a.as_ptr(), b.as_ptr(), c.as_mut_ptr()) };
+                assert_eq!(c, expected, "{batch} {length} {k}");
             }
         }
     }

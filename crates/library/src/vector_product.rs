@@ -6,11 +6,16 @@
 
 use std::mem::MaybeUninit;
 
-/// Bytes of the result that are computed side by side where columns are walked: as many as registers hold.
-const SIDE_BY_SIDE: usize = 256;
+/// Elements of the result that are computed side by side where columns are walked: their sums stay in the first cache.
+const SIDE_BY_SIDE: usize = 1024;
+/// Rows that are added to the sums at once: so often less is loaded and stored.
+const ROWS_AT_ONCE: usize = 4;
 /// Bytes of a row that are added side by side where rows are walked: a register. Four of them take turns, so that one
 /// sum need not wait for the last.
 const LANES: usize = 32;
+
+/// Elements from which on two rows are walked side by side.
+const LONG: usize = 256;
 
 /// A float with the two ways to multiply and add.
 pub(crate) trait Real: Copy {
@@ -75,78 +80,102 @@ fn walk<T: Real>(
     multiply_add: impl Fn(T, T, T) -> T + Copy,
 ) {
     if matrix.along == 1 {
-        let mut rest = out;
-        let mut start = 0;
-        while !rest.is_empty() {
-            let (now, later) = match size_of::<T>() {
-                4 if rest.len() >= SIDE_BY_SIDE / 4 => {
-                    columns::<T, { SIDE_BY_SIDE / 4 }>(rest, matrix, start, vector, multiply_add)
-                }
-                8 if rest.len() >= SIDE_BY_SIDE / 8 => {
-                    columns::<T, { SIDE_BY_SIDE / 8 }>(rest, matrix, start, vector, multiply_add)
-                }
-                _ if rest.len() >= 8 => columns::<T, 8>(rest, matrix, start, vector, multiply_add),
-                _ => columns::<T, 1>(rest, matrix, start, vector, multiply_add),
-            };
-            (start, rest) = (start + now, later);
+        for (number, out) in out.chunks_mut(SIDE_BY_SIDE).enumerate() {
+            columns(out, matrix, number * SIDE_BY_SIDE, vector, multiply_add);
         }
     } else {
-        for (i, place) in out.iter_mut().enumerate() {
-            let row = &matrix.elements[i * matrix.along..][..vector.len()];
-            place.write(match size_of::<T>() {
-                4 => sum::<T, { LANES / 4 }>(row, vector, multiply_add),
-                _ => sum::<T, { LANES / 8 }>(row, vector, multiply_add),
-            });
+        let row = |i: usize| &matrix.elements[i * matrix.along..][..vector.len()];
+        // Two at a time; short rows end too often for that.
+        let together = if vector.len() < LONG { 0 } else { out.len() / 2 };
+        let (pairs, rest) = out.split_at_mut(2 * together);
+        for (pair, places) in pairs.chunks_exact_mut(2).enumerate() {
+            let sums = sums([row(2 * pair), row(2 * pair + 1)], vector, multiply_add);
+            places.iter_mut().zip(sums).for_each(|(place, sum)| _ = place.write(sum));
+        }
+        for (i, place) in rest.iter_mut().enumerate() {
+            place.write(sums([row(2 * together + i)], vector, multiply_add)[0]);
         }
     }
 }
 
-/// The next `N` elements of the result, each sum in order. Returns how many, and the places after them.
+/// The sums of some rows.
 #[inline(always)]
-fn columns<'o, T: Real, const N: usize>(
-    out: &'o mut [MaybeUninit<T>],
+fn sums<T: Real, const R: usize>(
+    rows: [&[T]; R],
+    vector: &[T],
+    multiply_add: impl Fn(T, T, T) -> T + Copy,
+) -> [T; R] {
+    match size_of::<T>() {
+        4 => lanes::<T, R, { LANES / 4 }>(rows, vector, multiply_add),
+        _ => lanes::<T, R, { LANES / 8 }>(rows, vector, multiply_add),
+    }
+}
+
+/// The elements of the result from `start` on, each sum in order.
+#[inline(always)]
+fn columns<T: Real>(
+    out: &mut [MaybeUninit<T>],
     matrix: Matrix<'_, T>,
     start: usize,
     vector: &[T],
-    multiply_add: impl Fn(T, T, T) -> T,
-) -> (usize, &'o mut [MaybeUninit<T>]) {
-    let mut sums = [T::ZERO; N];
-    for (p, &x) in vector.iter().enumerate() {
-        let from = p * matrix.down + start;
-        let row = &matrix.elements[from..from + N];
-        for (sum, &element) in sums.iter_mut().zip(row) {
+    multiply_add: impl Fn(T, T, T) -> T + Copy,
+) {
+    let mut sums = [T::ZERO; SIDE_BY_SIDE];
+    let sums = &mut sums[..out.len()];
+    let len = out.len();
+    let row = |p: usize| &matrix.elements[p * matrix.down + start..][..len];
+    let (fours, rest) = vector.as_chunks::<ROWS_AT_ONCE>();
+    for (four, x) in fours.iter().enumerate() {
+        let [a, b, c, d]: [&[T]; ROWS_AT_ONCE] = std::array::from_fn(|r| row(four * ROWS_AT_ONCE + r));
+        for (sum, (((&a, &b), &c), &d)) in sums.iter_mut().zip(a.iter().zip(b).zip(c).zip(d)) {
+            let two = multiply_add(x[1], b, multiply_add(x[0], a, *sum));
+            *sum = multiply_add(x[3], d, multiply_add(x[2], c, two));
+        }
+    }
+    for (p, &x) in rest.iter().enumerate() {
+        for (sum, &element) in sums.iter_mut().zip(row(fours.len() * ROWS_AT_ONCE + p)) {
             *sum = multiply_add(x, element, *sum);
         }
     }
-    let (now, later) = out.split_at_mut(N);
-    now.iter_mut().zip(sums).for_each(|(place, sum)| _ = place.write(sum));
-    (N, later)
+    out.iter_mut().zip(sums).for_each(|(place, sum)| _ = place.write(*sum));
 }
 
-/// The sum of a row: in four vectors that are added up in the end, then the elements after the last of them.
+/// The sum of each row: in four vectors that are added up in the end, then the elements after the last of them. Rows
+/// are walked side by side, so that what is loaded of the vector serves all, and memory is read in several places.
 #[inline(always)]
-fn sum<T: Real, const N: usize>(row: &[T], vector: &[T], multiply_add: impl Fn(T, T, T) -> T) -> T {
-    let mut lanes = [[T::ZERO; N]; 4];
-    let (rows, row_rest) = row.as_chunks::<N>();
+fn lanes<T: Real, const R: usize, const N: usize>(
+    rows: [&[T]; R],
+    vector: &[T],
+    multiply_add: impl Fn(T, T, T) -> T + Copy,
+) -> [T; R] {
+    let mut lanes = [[[T::ZERO; N]; 4]; R];
     let (xs, x_rest) = vector.as_chunks::<N>();
-    let ((rows, more_rows), (xs, more_xs)) = (rows.as_chunks::<4>(), xs.as_chunks::<4>());
-    for (row, x) in rows.iter().zip(xs) {
-        for (lanes, (row, x)) in lanes.iter_mut().zip(row.iter().zip(x)) {
-            *lanes = std::array::from_fn(|l| multiply_add(row[l], x[l], lanes[l]));
+    let (fours, more) = xs.as_chunks::<4>();
+    let chunks: [&[[T; N]]; R] = rows.map(|row| row.as_chunks::<N>().0);
+    // As many as of the vector, which is said so that no index below is checked.
+    let row_fours: [&[[[T; N]; 4]]; R] = chunks.map(|row| &row.as_chunks::<4>().0[..fours.len()]);
+    for (four, x) in fours.iter().enumerate() {
+        for (lanes, row) in lanes.iter_mut().zip(row_fours) {
+            for (lanes, (row, x)) in lanes.iter_mut().zip(row[four].iter().zip(x)) {
+                *lanes = std::array::from_fn(|l| multiply_add(row[l], x[l], lanes[l]));
+            }
         }
     }
-    for (row, x) in more_rows.iter().zip(more_xs) {
-        lanes[0] = std::array::from_fn(|l| multiply_add(row[l], x[l], lanes[0][l]));
+    for (lanes, row) in lanes.iter_mut().zip(chunks) {
+        for (row, x) in row[4 * fours.len()..].iter().zip(more) {
+            lanes[0] = std::array::from_fn(|l| multiply_add(row[l], x[l], lanes[0][l]));
+        }
     }
-    let [a, b, c, d] = lanes;
-    let mut all: [T; N] = std::array::from_fn(|l| a[l].add(b[l]).add(c[l].add(d[l])));
-    // By halves: there are 8 or 4.
-    (0..N / 2).for_each(|l| all[l] = all[l].add(all[l + N / 2]));
-    (0..N / 4).for_each(|l| all[l] = all[l].add(all[l + N / 4]));
-    (0..N / 8).for_each(|l| all[l] = all[l].add(all[l + N / 8]));
-    let sum = all[0];
-    let rest = row_rest.iter().zip(x_rest);
-    rest.fold(sum, |sum, (&element, &x)| multiply_add(element, x, sum))
+    std::array::from_fn(|r| {
+        let [a, b, c, d] = lanes[r];
+        let mut all: [T; N] = std::array::from_fn(|l| a[l].add(b[l]).add(c[l].add(d[l])));
+        // By halves: there are 8 or 4.
+        (0..N / 2).for_each(|l| all[l] = all[l].add(all[l + N / 2]));
+        (0..N / 4).for_each(|l| all[l] = all[l].add(all[l + N / 4]));
+        (0..N / 8).for_each(|l| all[l] = all[l].add(all[l + N / 8]));
+        let rest = rows[r][N * xs.len()..].iter().zip(x_rest);
+        rest.fold(all[0], |sum, (&element, &x)| multiply_add(element, x, sum))
+    })
 }
 
 #[cfg(test)]
