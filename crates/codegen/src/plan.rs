@@ -105,6 +105,17 @@ fn mark(region: &Region, laned: &mut [bool]) -> bool {
     found
 }
 
+/// Whether what an operation gives is one more in each lane: a ramp plus or minus something steady is a ramp.
+pub(crate) fn is_ramp(op: Op, args: &[Value], ramps: &[Value], laned: &[bool]) -> bool {
+    let is_ramp = |value: Value| ramps.contains(&value);
+    let is_steady = |value: Value| !laned[value.0 as usize];
+    match (op, args) {
+        (Op::Add, &[a, b]) => (is_ramp(a) && is_steady(b)) || (is_steady(a) && is_ramp(b)),
+        (Op::Sub, &[a, b]) => is_ramp(a) && is_steady(b),
+        _ => false,
+    }
+}
+
 /// How an access changes from one lane to the next.
 enum Stride {
     /// Not at all.
@@ -227,18 +238,11 @@ impl Planner<'_> {
         if !self.is_laned(out) {
             return Cost::new(once, once);
         }
-        let is_ramp = |value: Value| self.ramps.contains(&value);
-        let is_steady = |value: Value| !self.is_laned(value);
-        let ramp = match (op, args) {
-            (Op::Add, &[a, b]) => (is_ramp(a) && is_steady(b)) || (is_steady(a) && is_ramp(b)),
-            (Op::Sub, &[a, b]) => is_ramp(a) && is_steady(b),
-            _ => false,
-        };
-        if ramp {
+        if is_ramp(op, args, &self.ramps, &self.laned) {
             self.ramps.push(out);
             return Cost::new(once, once);
         }
-        let uniform_last = args.last().is_some_and(|&arg| is_steady(arg));
+        let uniform_last = args.last().is_some_and(|&arg| !self.is_laned(arg));
         let vectors = if is_wide(dtype) || is_wide(self.kernel.dtype(out)) { 2 } else { 1 };
         let vector = if is_native(op, dtype, uniform_last, self.features) {
             once * vectors

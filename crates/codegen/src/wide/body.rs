@@ -10,6 +10,7 @@ use super::inst::{Memory, Src, Steady};
 use super::leaf::MOST_STREAMS;
 use super::select::{Accumulator, Parts, Select, parts_of};
 use crate::lanes::is_wide;
+use crate::plan::is_ramp;
 
 /// Something that the caller hands over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,7 +99,11 @@ impl<'k> Body<'k> {
         };
         for (at, stmt) in region.stmts.iter().enumerate().filter(|(at, _)| !hoisted[*at]) {
             match stmt {
-                Stmt::Op { out, op, args } => body.ramp(*out, *op, args),
+                Stmt::Op { out, op, args } => {
+                    if is_ramp(*op, args, &body.ramps, laned) {
+                        body.ramps.push(*out);
+                    }
+                }
                 Stmt::Load { out, buffer, index } => {
                     // What is not hoisted although it is the same everywhere may be changed by a store.
                     if !body.is_laned(*out) {
@@ -123,20 +128,6 @@ impl<'k> Body<'k> {
 
     fn is_laned(&self, value: Value) -> bool {
         self.laned[value.0 as usize]
-    }
-
-    /// A ramp plus or minus something steady is a ramp.
-    fn ramp(&mut self, out: Value, op: Op, args: &[Value]) {
-        let is_ramp = |value: Value| self.ramps.contains(&value);
-        let is_steady = |value: Value| !self.is_laned(value);
-        let ramp = match (op, args) {
-            (Op::Add, &[a, b]) => (is_ramp(a) && is_steady(b)) || (is_steady(a) && is_ramp(b)),
-            (Op::Sub, &[a, b]) => is_ramp(a) && is_steady(b),
-            _ => false,
-        };
-        if ramp {
-            self.ramps.push(out);
-        }
     }
 
     fn access(&mut self, buffer: BufferId, index: &Index) -> Option<Access> {
