@@ -16,6 +16,7 @@ mod laws;
 mod lowering;
 mod mutate;
 mod new_primitive;
+mod performance;
 mod repro_yield;
 mod tidy;
 mod view_check;
@@ -55,6 +56,7 @@ const VERBS: &[&Verb] = &[
     &repro_yield::VERB,
     &view_check::VERB,
     &bench::VERB,
+    &performance::VERB,
 ];
 
 fn main() -> ExitCode {

@@ -3,11 +3,15 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints tables")]
 
 mod beside;
+mod first;
 mod groups;
 mod heavy;
+mod inputs;
 mod loops;
 mod measure;
 mod options;
+mod vectors;
+mod workloads;
 
 use std::process::ExitCode;
 

@@ -8,12 +8,11 @@ use crate::beside::Peer;
 pub(crate) const HELP: &str = "\
 bench [NAME…] [--filter NAME] [--against PEERS] [--json FILE] [--threads N] [--rounds N] [--python PATH]
 
-Without a name every group runs: dispatch, eager, kernels, compile, staging, loops, heavy.
-A name is a group or, of loops and heavy, a part of the name of a benchmark.
+Without a name every group runs: dispatch, eager, kernels, compile, staging, repro, and those that others have too:
+loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a part of the name of a benchmark.
 
---against jax,numpy  beside others: the same programs on the same inputs, alternating in one run
-               (`loops` and `heavy` only; NumPy where it has the operation); the scalar loop also beside C
---against c    beside C only
+--against jax,numpy,c  beside others: the same programs on the same inputs, alternating in one run, by those that
+               have the program (`vectors` is beside C, the others are beside JAX and NumPy)
 --json FILE    what was measured, as a list of objects with
                  name, group, threads
                  ours_s             the median of seconds of one call
@@ -22,10 +21,17 @@ A name is a group or, of loops and heavy, a part of the name of a benchmark.
                  ratio              peer_s / ours_s: how many times faster we are
                  first_call_s       our first call: tracing, compilation, one run
                  peer_first_call_s  the peer's
+                 ours_spread        the slowest round in those of the fastest
+                 peer_spread        the peer's
+                 ours_bytes         of results and of what lies between
+                 peer_bytes         the peer's
+                 share              the part of our time that the machine could not do without: the bytes that go in
+                                    and out, or the operations, at the speeds that C reaches in the same run
                  agrees             whether the results do
+               and the speeds as objects of the group `limits` with name, group, threads, per_second
 --threads N    of ours and of the peer; 2 unless told
 --rounds N     so many of ours and of the peer, in turn; 7 unless told
---python PATH  a Python with JAX and NumPy; `python3` unless told
+--python PATH  a Python with JAX and NumPy; one of our own, made when it is first needed, unless told
 ";
 
 pub(crate) struct Options {
@@ -38,7 +44,7 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     pub(crate) threads: usize,
     pub(crate) rounds: usize,
-    pub(crate) python: PathBuf,
+    pub(crate) python: Option<PathBuf>,
 }
 
 impl Options {
@@ -51,7 +57,7 @@ impl Options {
             json: None,
             threads: 2,
             rounds: 7,
-            python: "python3".into(),
+            python: None,
         };
         let mut words = words.iter().map(String::as_str);
         while let Some(word) = words.next() {
@@ -64,7 +70,7 @@ impl Options {
                 "--json" => options.json = Some(value()?.into()),
                 "--threads" => options.threads = count(word, value()?)?,
                 "--rounds" => options.rounds = count(word, value()?)?,
-                "--python" => options.python = value()?.into(),
+                "--python" => options.python = Some(value()?.into()),
                 _ if word.starts_with('-') => {
                     return Err(format!("`{word}` means nothing here; `--help` shows what does"));
                 }
@@ -84,12 +90,11 @@ impl Options {
         self.wants(group) || self.names.iter().any(|name| benchmark.contains(name.as_str()))
     }
 
-    /// Whether a peer was asked for: ourselves always, C together with anybody.
+    /// Whether a peer was asked for: ourselves always.
     pub(crate) fn is_against(&self, peer: Peer) -> bool {
         match peer {
             Peer::Ours | Peer::OneThread => true,
-            Peer::C => !self.against.is_empty(),
-            Peer::Jax | Peer::Numpy => self.against.contains(&peer),
+            Peer::Jax | Peer::Numpy | Peer::C => self.against.contains(&peer),
         }
     }
 

@@ -5,6 +5,7 @@ Started by `cargo xtask bench --against jax,numpy` as `peer.py PEER THREADS`, an
 
     first NAME          ->  SECONDS NUMBERS…    the first call, tracing and compilation included, and its result
     time NAME CALLS     ->  SECONDS             of one call, from so many
+    memory NAME         ->  BYTES BYTES BYTES   of its arguments, of its results and of what lies between, or NaN
 """
 
 import os
@@ -31,8 +32,10 @@ WANTED = set(pathlib.Path(__file__).with_name("requirements.txt").read_text().sp
 if not FOUND <= WANTED:
     sys.exit(f"found {', '.join(sorted(FOUND - WANTED))}, wanted {', '.join(sorted(WANTED))}")
 
+import first.peer  # noqa: E402
 import heavy.peer  # noqa: E402
 import loops.peer  # noqa: E402
+import workloads.peer  # noqa: E402
 from programs import PROGRAMS  # noqa: E402
 
 
@@ -49,34 +52,68 @@ def summary(result):
     return numbers
 
 
-def prepare(name):
-    """A function, compiled where the peer compiles, and its arguments."""
-    make, _ = PROGRAMS[PEER, name]
-    function, args = make()
+def waited(result):
+    """The result, when it is there. NumPy's is at once; the method of an array of JAX costs least."""
     if PEER == "jax":
-        return jax.jit(function), jax.block_until_ready(jax.tree.map(jnp.asarray, args))
+        if isinstance(result, jax.Array):
+            result.block_until_ready()
+        else:
+            jax.block_until_ready(result)
+    return result
+
+
+def prepare(program):
+    """A function, compiled where the peer compiles, and its arguments."""
+    function, args = program.make()
+    if PEER == "jax" and program.jitted:
+        # JAX remembers what it compiled by the function: this one is new, whether it was prepared before or not.
+        return jax.jit(lambda *args: function(*args)), jax.block_until_ready(jax.tree.map(jnp.asarray, args))
     return function, args
 
 
+def run_first(program):
+    """What was prepared, and the seconds and the numbers of its first call."""
+    function, args = prepare(program)
+    start = time.perf_counter()
+    result = waited(function(*args))
+    return (function, args), (time.perf_counter() - start, *summary(result))
+
+
+def timed(function, args, calls):
+    """After a call that fills the caches and wakes the threads, unless one call is all."""
+    if calls > 1:
+        waited(function(*args))
+    start = time.perf_counter()
+    for _ in range(calls):
+        waited(function(*args))
+    return ((time.perf_counter() - start) / calls,)
+
+
+def memory(program, function, args):
+    """As it was planned; nothing is known of what is not compiled."""
+    if PEER != "jax" or not program.jitted:
+        return (float("nan"),) * 3
+    sizes = function.lower(*args).compile().memory_analysis()
+    results = sizes.output_size_in_bytes - sizes.alias_size_in_bytes
+    return sizes.argument_size_in_bytes, results, sizes.temp_size_in_bytes
+
+
 def main():
-    ready = {}
+    # One program is kept: the others' arrays would only be in the way.
+    ready = None
     print("ready", flush=True)
     for line in sys.stdin:
-        words = line.split()
-        name = words[1]
-        with jax.enable_x64(PROGRAMS[PEER, name][1]):
-            if words[0] == "first":
-                ready[name] = function, args = prepare(name)
-                start = time.perf_counter()
-                result = jax.block_until_ready(function(*args))
-                print(time.perf_counter() - start, *map(repr, summary(result)), flush=True)
+        question, name, *rest = line.split()
+        program = PROGRAMS[PEER, name]
+        with jax.enable_x64(program.x64):
+            if question == "first":
+                ready = None
+                ready, numbers = run_first(program)
+            elif question == "time":
+                numbers = timed(*ready, int(rest[0]))
             else:
-                function, args = ready[name]
-                calls = int(words[2])
-                start = time.perf_counter()
-                for _ in range(calls):
-                    jax.block_until_ready(function(*args))
-                print((time.perf_counter() - start) / calls, flush=True)
+                numbers = memory(program, *ready)
+        print(*map(repr, numbers), flush=True)
 
 
 if __name__ == "__main__":

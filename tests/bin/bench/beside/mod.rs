@@ -1,54 +1,45 @@
 //! Programs beside the same programs of others. Every side is a process of its own that measures itself when asked,
 //! so that ours and the peer take turns and each has the threads it was given.
 
+mod limits;
+mod memory;
 mod peers;
+mod program;
+mod python;
 mod report;
 mod summary;
 mod talk;
+mod turns;
 
-use tracewell::prelude::Array;
-
+use self::limits::Limits;
 use self::peers::{Crew, Side};
-use self::report::{Row, Sample};
 use self::summary::Agreement;
 use crate::Result;
 use crate::options::Options;
 
 pub(crate) use self::peers::Peer;
+pub(crate) use self::program::{Program, Work, in_numpy, program};
 pub(crate) use self::talk::serve;
 
 /// The groups whose programs others have as well.
-const GROUPS: [Group; 2] = [
-    Group { name: "loops", programs: crate::loops::PROGRAMS },
-    Group { name: "heavy", programs: crate::heavy::PROGRAMS },
+const GROUPS: [Group; 5] = [
+    Group { name: "loops", programs: &[crate::loops::PROGRAMS] },
+    Group { name: "heavy", programs: &[crate::heavy::PROGRAMS] },
+    Group { name: "workloads", programs: crate::workloads::PROGRAMS },
+    Group { name: "first", programs: &[crate::first::PROGRAMS] },
+    Group { name: "vectors", programs: &[crate::vectors::PROGRAMS] },
 ];
 
 struct Group {
     name: &'static str,
-    programs: &'static [Program],
+    /// By the files they are in.
+    programs: &'static [&'static [Program]],
 }
 
-/// A program with its inputs: one call.
-pub(crate) type Work = Box<dyn FnMut() -> Vec<Array>>;
-
-/// Our side of a comparison; the others' have its name.
-pub(crate) struct Program {
-    pub(crate) name: &'static str,
-    /// How far results may be apart, in parts of the largest.
-    pub(crate) tolerance: f64,
-    /// Whether it draws numbers: NumPy draws others, which are alike as a whole only.
-    pub(crate) draws: bool,
-    /// Who has it too.
-    pub(crate) peers: &'static [Peer],
-    /// Ours, where it is not for the caller to say.
-    pub(crate) threads: Option<usize>,
-    /// Makes the inputs.
-    pub(crate) make: fn() -> Work,
-}
-
-/// A program that JAX has too.
-pub(crate) const fn program(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
-    Program { name, tolerance, draws: false, peers: &[Peer::Jax], threads: None, make }
+impl Group {
+    fn programs(&self) -> impl Iterator<Item = &'static Program> {
+        self.programs.iter().copied().flatten()
+    }
 }
 
 /// A comparison that is to be made.
@@ -61,12 +52,12 @@ struct Plan {
 
 /// Whether anything was asked for.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let mut crew = Crew::new(&options.python);
+    let mut crew = Crew::new(options.python.as_deref());
+    let mut limits = Limits::default();
     let mut objects = Vec::new();
     let (mut count, mut wrong) = (0, 0);
     for group in &GROUPS {
-        let plans: Vec<Plan> =
-            group.programs.iter().flat_map(|program| plans(group, program, options)).collect();
+        let plans: Vec<Plan> = group.programs().flat_map(|program| plans(group, program, options)).collect();
         if plans.is_empty() {
             continue;
         }
@@ -76,13 +67,15 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
         );
         println!("{}", report::header());
         for plan in &plans {
-            let row = compare(plan, &mut crew, options.rounds)?;
+            let row = turns::compare(plan, &mut crew, &mut limits, options)?;
             println!("{row}");
             objects.push(row.json(group.name));
             count += 1;
             wrong += usize::from(row.agrees == Some(false));
         }
     }
+    print!("{limits}");
+    objects.extend(limits.json());
     if let Some(file) = options.json.as_ref().filter(|_| count > 0) {
         let text = format!("[\n{}\n]\n", objects.join(",\n"));
         std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
@@ -120,28 +113,7 @@ fn plans(group: &Group, program: &'static Program, options: &Options) -> Vec<Pla
     plans
 }
 
-/// Both sides in turn.
-fn compare(plan: &Plan, crew: &mut Crew, rounds: usize) -> Result<Row> {
-    let mut sides = vec![(plan.ours, Sample::default())];
-    sides.extend(plan.peer.map(|peer| (peer, Sample::default())));
-    let mut calls = Vec::new();
-    let name = plan.program.name;
-    for (side, sample) in &mut sides {
-        let member = crew.member(*side)?;
-        sample.first = member.first(name)?;
-        calls.push(member.calls(name)?);
-    }
-    for _ in 0..rounds {
-        for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
-            sample.times.push(crew.member(*side)?.time(name, calls)?);
-        }
-    }
-    let mut samples = sides.into_iter();
-    let ours = samples.next().map(|(_, sample)| sample).unwrap_or_default();
-    Ok(Row::new(name, plan.ours.threads, ours, samples.next(), plan.agreement))
-}
-
 /// The program of a name, in any group.
 fn find(name: &str) -> Option<&'static Program> {
-    GROUPS.iter().flat_map(|group| group.programs).find(|program| program.name == name)
+    GROUPS.iter().flat_map(Group::programs).find(|program| program.name == name)
 }

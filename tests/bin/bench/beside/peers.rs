@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::python;
 use super::talk::Member;
 use crate::Result;
 
@@ -39,7 +40,7 @@ impl Peer {
     /// How many threads it is given where so many are asked for.
     pub(super) fn threads(self, asked: usize) -> usize {
         match self {
-            Peer::OneThread | Peer::C => 1,
+            Peer::OneThread => 1,
             _ => asked,
         }
     }
@@ -47,13 +48,14 @@ impl Peer {
 
 /// Everybody who was started.
 pub(super) struct Crew {
-    python: PathBuf,
+    /// Ours, unless told.
+    python: Option<PathBuf>,
     members: Vec<(Side, Member)>,
 }
 
 impl Crew {
-    pub(super) fn new(python: &Path) -> Crew {
-        Crew { python: python.to_owned(), members: Vec::new() }
+    pub(super) fn new(python: Option<&Path>) -> Crew {
+        Crew { python: python.map(Path::to_owned), members: Vec::new() }
     }
 
     pub(super) fn member(&mut self, side: Side) -> Result<&mut Member> {
@@ -77,44 +79,55 @@ impl Crew {
                 Member::start("Tracewell", command.arg("--serve").env("TRACEWELL_THREADS", threads))
             }
             Peer::Jax | Peer::Numpy => {
-                let mut command = Command::new(&self.python);
+                let python = self.python.clone().map_or_else(python::installed, Ok)?;
+                let mut command = Command::new(python);
                 command.arg(file("peer.py")).arg(side.who.name()).arg(threads);
+                // Nothing is left in the source tree.
+                command.env("PYTHONDONTWRITEBYTECODE", "1");
                 Member::start(side.who.name(), &mut command)
-                    .map_err(|error| format!("{error}\n{}", self.how_to_install()))
             }
-            Peer::C => start_c(),
+            Peer::C => start_c(&threads),
         }
-    }
-
-    fn how_to_install(&self) -> String {
-        let python = self.python.display();
-        let folder = std::env::temp_dir().join("venv-jax");
-        let (folder, list) = (folder.display(), file("requirements.txt"));
-        format!(
-            "`{python}` has to be a Python with the packages of {list}:\n  \
-             python3 -m venv {folder} && {folder}/bin/pip install -r {list}\n  \
-             cargo xtask bench --filter heavy --against jax,numpy --python {folder}/bin/python",
-            list = list.display(),
-        )
     }
 }
 
 /// A file of the benchmarks.
-fn file(name: &str) -> PathBuf {
+pub(super) fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("bin/bench").join(name)
 }
 
-/// Compiles the peer in C and starts it. The program may be removed once it runs.
-fn start_c() -> Result<Member> {
-    let program = std::env::temp_dir().join(format!("tracewell-bench-{}", std::process::id()));
-    let mut gcc = Command::new("gcc");
-    gcc.args(["-O3", "-march=native", "-o"]).arg(&program).arg(file("loops/peer.c"));
-    let status = gcc.status().map_err(|error| format!("the peer in C needs `gcc`: {error}"))?;
-    if !status.success() {
-        return Err("`gcc` cannot compile the peer in C".to_string());
+/// Files in C, and what they are compiled with beside `-O3 -march=native`. The scalar loop has to round as ours does.
+const IN_C: [(&str, &[&str]); 4] = [
+    ("peer.c", &[]),
+    ("loops/peer.c", &[]),
+    ("vectors/peer.c", &["-ffast-math", "-fopenmp"]),
+    ("beside/limits.c", &["-fopenmp"]),
+];
+
+/// Compiles the peer in C and starts it. Its files may be removed once it runs.
+fn start_c(threads: &str) -> Result<Member> {
+    let folder = std::env::temp_dir().join(format!("tracewell-bench-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+    let program = folder.join("peer");
+    let mut link = Command::new("gcc");
+    link.args(["-fopenmp", "-o"]).arg(&program);
+    for (number, (source, flags)) in IN_C.iter().enumerate() {
+        let object = folder.join(format!("{number}.o"));
+        let mut compile = Command::new("gcc");
+        compile.args(["-O3", "-march=native", "-c"]).args(*flags).arg(file(source)).arg("-o").arg(&object);
+        gcc(&mut compile)?;
+        link.arg(object);
     }
-    let member = Member::start("C", &mut Command::new(&program));
+    gcc(link.arg("-lm"))?;
+    let mut command = Command::new(&program);
+    let member =
+        Member::start("C", command.env("OMP_NUM_THREADS", threads).env("OMP_WAIT_POLICY", "passive"));
     // What is left in the folder for temporary files does no harm.
-    let _ = std::fs::remove_file(&program);
+    let _ = std::fs::remove_dir_all(&folder);
     member
+}
+
+fn gcc(command: &mut Command) -> Result {
+    let status = command.status().map_err(|error| format!("the peer in C needs `gcc`: {error}"))?;
+    if status.success() { Ok(()) } else { Err("`gcc` cannot compile the peer in C".to_string()) }
 }

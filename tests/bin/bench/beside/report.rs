@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::memory::Bytes;
 use super::peers::{Peer, Side};
 use super::summary::Agreement;
 use super::talk::First;
@@ -13,6 +14,8 @@ pub(super) struct Sample {
     /// Seconds of one call, by round.
     pub(super) times: Vec<f64>,
     pub(super) first: First,
+    /// What it takes, if it was asked for.
+    pub(super) bytes: Option<Bytes>,
 }
 
 /// A comparison that was made.
@@ -23,6 +26,9 @@ pub(super) struct Row {
     peer: Option<(Peer, Times)>,
     /// Whether the results do, where there are two.
     pub(super) agrees: Option<bool>,
+    bytes: Option<Bytes>,
+    /// The part of our time that the machine could not do without, if that is known.
+    pub(super) share: Option<f64>,
 }
 
 struct Times {
@@ -30,13 +36,16 @@ struct Times {
     /// The slowest round in those of the fastest.
     spread: f64,
     first: f64,
+    /// Bytes of results and of what lies between.
+    taken: Option<f64>,
 }
 
 impl Times {
     fn new(sample: &mut Sample) -> Times {
         let median = median(&mut sample.times);
         let spread = sample.times.last().zip(sample.times.first()).map_or(1.0, |(slow, fast)| slow / fast);
-        Times { median, spread, first: sample.first.seconds }
+        let taken = sample.bytes.and_then(|bytes| bytes.taken());
+        Times { median, spread, first: sample.first.seconds, taken }
     }
 }
 
@@ -50,7 +59,18 @@ impl Row {
     ) -> Row {
         let agrees = peer.as_ref().map(|(_, peer)| agreement.holds(&ours.first.result, &peer.first.result));
         let peer = peer.map(|(side, mut sample)| (side.who, Times::new(&mut sample)));
-        Row { name, threads, ours: Times::new(&mut ours), peer, agrees }
+        let bytes = ours.bytes;
+        Row { name, threads, ours: Times::new(&mut ours), peer, agrees, bytes, share: None }
+    }
+
+    /// Of our program, if they were asked for.
+    pub(super) fn bytes(&self) -> Option<Bytes> {
+        self.bytes
+    }
+
+    /// Our time.
+    pub(super) fn seconds(&self) -> f64 {
+        self.ours.median
     }
 
     /// The peer's time in ours: how many times faster we are.
@@ -75,6 +95,11 @@ impl Row {
             ("ratio", number(self.ratio())),
             ("first_call_s", number(Some(self.ours.first))),
             ("peer_first_call_s", number(self.peer_first())),
+            ("ours_spread", number(Some(self.ours.spread))),
+            ("peer_spread", number(self.peer.as_ref().map(|(_, peer)| peer.spread))),
+            ("ours_bytes", number(self.ours.taken)),
+            ("peer_bytes", number(self.peer.as_ref().and_then(|(_, peer)| peer.taken))),
+            ("share", number(self.share)),
             ("agrees", self.agrees.map_or("null".to_string(), |agrees| agrees.to_string())),
         ];
         let fields: Vec<String> = fields.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
@@ -85,28 +110,52 @@ impl Row {
 /// The names of the columns.
 pub(super) fn header() -> String {
     format!(
-        "{:<20} {:>7} {:>10} {:>7}  {:<10} {:>11} {:>7} {:>7} {:>11} {:>11}  agrees",
-        "", "threads", "ours", "spread", "peer", "peer's", "spread", "ratio", "first call", "peer's"
+        "{:<24} {:>7} {:>10} {:>7}  {:<10} {:>11} {:>7} {:>7} {:>11} {:>11} {:>9} {:>9} {:>6}  agrees",
+        "",
+        "threads",
+        "ours",
+        "spread",
+        "peer",
+        "peer's",
+        "spread",
+        "ratio",
+        "first call",
+        "peer's",
+        "memory",
+        "peer's",
+        "share"
     )
 }
 
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { name, threads, ours, .. } = self;
-        write!(f, "{name:<20} {threads:>7} {:>10} {:>7.2}  ", show(ours.median), ours.spread)?;
+        write!(f, "{name:<24} {threads:>7} {:>10} {:>7.2}  ", show(ours.median), ours.spread)?;
         match (&self.peer, self.ratio()) {
             (Some((who, peer)), Some(ratio)) => write!(
                 f,
-                "{:<10} {:>11} {:>7.2} {ratio:>7.2} {:>11} {:>11}  {}",
+                "{:<10} {:>11} {:>7.2} {ratio:>7.2} {:>11} {:>11} {:>9} {:>9} {:>6}  {}",
                 who.name(),
                 show(peer.median),
                 peer.spread,
                 show(ours.first),
                 self.peer_first().map_or("-".to_string(), show),
+                ours.taken.map_or("-".to_string(), size),
+                peer.taken.map_or("-".to_string(), size),
+                self.share.map_or("-".to_string(), |share| format!("{share:.2}")),
                 if self.agrees == Some(true) { "yes" } else { "NO" },
             ),
             _ => write!(f, "{:<10} {:>11} {:>7} {:>7} {:>11}", "-", "", "", "", show(ours.first)),
         }
+    }
+}
+
+/// Bytes, as people read them.
+fn size(bytes: f64) -> String {
+    match bytes {
+        b if b < 1e3 => format!("{b} B"),
+        b if b < 1e6 => format!("{:.1} kB", b / 1e3),
+        b => format!("{:.1} MB", b / 1e6),
     }
 }
 

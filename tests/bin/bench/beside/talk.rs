@@ -1,18 +1,25 @@
 //! How a side is asked: one line, one answer. The same words are spoken by peer.py and loops/peer.c.
 //!
 //! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
-//! `time NAME CALLS` answers the seconds of one call, from so many.
+//! `time NAME CALLS` answers the seconds of one call, from so many;
+//! `memory NAME` answers the bytes of its arguments, of its results and of what lies between, or NaN.
+//!
+//! A side keeps one program: the others' arrays would only be in the way.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use super::memory::Bytes;
 use super::summary::summary;
 use super::{Work, find};
 use crate::Result;
 
 /// How long a batch of calls takes at least.
 const BATCH: f64 = 0.055;
+/// How long threads of the side that was asked may spin before they sleep: OpenBLAS's do for about 30 ms, and would
+/// take a core from the side that is asked next.
+const PAUSE: Duration = Duration::from_millis(40);
 
 /// A process that measures itself.
 pub(super) struct Member {
@@ -55,15 +62,22 @@ impl Member {
         if let Some((_, first)) = self.firsts.iter().find(|(name, _)| name == program) {
             return Ok(first.clone());
         }
-        let mut result = self.ask(&format!("first {program}"))?;
-        let first = First { seconds: result.remove(0), result };
+        let first = self.first_again(program)?;
         self.firsts.push((program.to_string(), first.clone()));
         Ok(first)
     }
 
-    /// Seconds of one call, from so many.
+    /// Another first call of a program, which is forgotten before.
+    pub(super) fn first_again(&mut self, program: &str) -> Result<First> {
+        let mut result = self.ask(&format!("first {program}"))?;
+        Ok(First { seconds: result.remove(0), result })
+    }
+
+    /// Seconds of one call, from so many. Its threads sleep when this returns.
     pub(super) fn time(&mut self, program: &str, calls: usize) -> Result<f64> {
-        Ok(self.ask(&format!("time {program} {calls}"))?[0])
+        let seconds = self.ask(&format!("time {program} {calls}"))?[0];
+        std::thread::sleep(PAUSE);
+        Ok(seconds)
     }
 
     /// How many calls make a batch.
@@ -75,6 +89,11 @@ impl Member {
             seconds = self.time(program, calls)?;
         }
         Ok((BATCH / seconds).ceil().max(1.0) as usize)
+    }
+
+    /// The bytes that a program takes.
+    pub(super) fn memory(&mut self, program: &str) -> Result<Bytes> {
+        Ok(Bytes::from_numbers(&self.ask(&format!("memory {program}"))?))
     }
 
     fn ask(&mut self, question: &str) -> Result<Vec<f64>> {
@@ -108,30 +127,48 @@ impl Drop for Member {
 /// Our side: answers until nobody asks.
 pub(crate) fn serve() -> Result {
     println!("ready");
-    let mut ready: Vec<(String, Work)> = Vec::new();
+    let mut ready: Option<(String, Work)> = None;
     for line in std::io::stdin().lines() {
         let line = line.map_err(|error| error.to_string())?;
-        match line.split_whitespace().collect::<Vec<_>>()[..] {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let numbers = match words[..] {
             ["first", name] => {
+                // Frees what the last one held, and forgets what was compiled.
+                drop(ready.take());
+                tracewell::clear_caches();
                 let program = find(name).ok_or_else(|| format!("there is no program `{name}`"))?;
                 let mut work = (program.make)();
                 let start = Instant::now();
                 let result = work();
                 let seconds = start.elapsed().as_secs_f64();
+                ready = Some((name.to_string(), work));
                 let numbers = summary(&result).map_err(|error| error.to_string())?;
-                let numbers: Vec<String> = numbers.iter().map(|x| format!("{x:e}")).collect();
-                println!("{seconds:e} {}", numbers.join(" "));
-                ready.retain(|(other, _)| other != name);
-                ready.push((name.to_string(), work));
+                [&[seconds], &numbers[..]].concat()
             }
             ["time", name, calls] => {
                 let calls: usize = calls.parse().map_err(|_| format!("`{calls}` is no count"))?;
-                let work = ready.iter_mut().find(|(other, _)| other == name);
-                let (_, work) = work.ok_or_else(|| format!("`{name}` was never run"))?;
-                println!("{:e}", crate::measure::sample(&mut || drop(std::hint::black_box(work())), calls));
+                vec![seconds_of(work(&mut ready, name)?, calls)]
             }
+            ["memory", name] => Bytes::of(work(&mut ready, name)?).numbers().to_vec(),
             _ => return Err(format!("`{line}` is no question")),
-        }
+        };
+        let numbers: Vec<String> = numbers.iter().map(|x| format!("{x:e}")).collect();
+        println!("{}", numbers.join(" "));
     }
     Ok(())
+}
+
+/// The program that was asked for, if it is the one that was run first.
+fn work<'a>(ready: &'a mut Option<(String, Work)>, name: &str) -> Result<&'a mut Work> {
+    let found = ready.as_mut().filter(|(other, _)| other == name);
+    found.map(|(_, work)| work).ok_or_else(|| format!("`{name}` was not run first"))
+}
+
+/// Of one call from so many, after one that fills the caches and wakes the threads, unless one call is all.
+fn seconds_of(work: &mut Work, calls: usize) -> f64 {
+    let mut call = || drop(std::hint::black_box(work()));
+    if calls > 1 {
+        call();
+    }
+    crate::measure::sample(&mut call, calls)
 }

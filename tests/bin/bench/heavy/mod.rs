@@ -2,7 +2,8 @@
 
 use tracewell::prelude::*;
 
-use crate::beside::{Peer, Program, Work, program};
+use crate::beside::{Program, in_numpy, program};
+use crate::inputs::{floats, on, places, words};
 
 /// How far sums may be apart that were added in another order.
 const ROUNDING: f64 = 1e-4;
@@ -31,12 +32,14 @@ pub(crate) const PROGRAMS: &[Program] = &[
         let [x, at] = scalars_and_places();
         on([x, at, floats([MILLION], 9)], |[x, at, y]| x.at(s![at]).add(y))
     }),
-    draws("uniform_1e7", 1e-12, || {
+    in_numpy("uniform_1e7", 1e-12, || {
         on([seed()], |[key]| random::uniform(&random::Key::from_words(key), [10 * MILLION], F32))
-    }),
-    draws("normal_1e7", ROUNDING, || {
+    })
+    .drawing(),
+    in_numpy("normal_1e7", ROUNDING, || {
         on([seed()], |[key]| random::normal(&random::Key::from_words(key), [10 * MILLION], F32))
-    }),
+    })
+    .drawing(),
     program("conv_2d", ROUNDING, || on(planes(), convolved)),
     program("conv_2d_grad", ROUNDING, || on(planes(), conv_grad)),
     program("conv_1d", ROUNDING, || on(lines(), convolved)),
@@ -48,44 +51,6 @@ pub(crate) const PROGRAMS: &[Program] = &[
         on([images()], |[x]| grad(|x: &Array| pooled(x).square().sum())(x))
     }),
 ];
-
-/// A row that NumPy has too.
-const fn in_numpy(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
-    Program { peers: &[Peer::Jax, Peer::Numpy], ..program(name, tolerance, make) }
-}
-
-/// A row of random numbers, which NumPy draws by other means.
-const fn draws(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
-    Program { draws: true, ..in_numpy(name, tolerance, make) }
-}
-
-/// A jitted function on its arguments.
-fn on<const N: usize, R: Outcome + Tree + 'static>(args: [Array; N], f: fn(&[Array; N]) -> R) -> Work {
-    let f = tracewell::jit(f);
-    Box::new(move || tree::flatten(&f.call(&args)))
-}
-
-/// Numbers of 32 bits that look random, the same as `words` of peer.py.
-fn words(count: usize, seed: u32) -> Array {
-    let word = |i: usize| {
-        let x = (i as u32).wrapping_mul(0x9E37_79B9).wrapping_add(seed);
-        [(16, 0x85EB_CA6B), (13, 0xC2B2_AE35), (16, 1)]
-            .into_iter()
-            .fold(x, |x: u32, (shift, factor)| (x ^ (x >> shift)).wrapping_mul(factor))
-    };
-    Array::from((0..count).map(word).collect::<Vec<u32>>())
-}
-
-/// Between -1 and 1.
-fn floats(shape: impl Into<Shape>, seed: u32) -> Array {
-    let shape = shape.into();
-    (words(shape.len(), seed).convert(F64) / 2_147_483_648.0 - 1.0).convert(F32).reshape(shape)
-}
-
-/// Between 0 and the size.
-fn places(count: usize, size: usize, seed: u32) -> Array {
-    (words(count, seed).convert(I64) % size as i64).convert(I32)
-}
 
 fn rows_and_places() -> [Array; 2] {
     [floats([100_000, 64], 5), places(100_000, 100_000, 6)]

@@ -1,0 +1,64 @@
+//! Both sides of a comparison, in turn.
+
+use super::limits::Limits;
+use super::peers::{Crew, Side};
+use super::report::{Row, Sample};
+use super::{Plan, Program};
+use crate::Result;
+use crate::options::Options;
+
+/// No more first calls of a side that has spent so many seconds on them.
+const PATIENCE: f64 = 20.0;
+
+pub(super) fn compare(plan: &Plan, crew: &mut Crew, limits: &mut Limits, options: &Options) -> Result<Row> {
+    let mut sides = vec![(plan.ours, Sample::default())];
+    sides.extend(plan.peer.map(|peer| (peer, Sample::default())));
+    let program = plan.program;
+    for (side, sample) in &mut sides {
+        sample.first = crew.member(*side)?.first(program.name)?;
+    }
+    if program.first_calls {
+        first_calls(program, &mut sides, crew, options.rounds)?;
+    } else {
+        calls(program, &mut sides, crew, options.rounds)?;
+    }
+    let mut samples = sides.into_iter();
+    let ours = samples.next().map(|(_, sample)| sample).unwrap_or_default();
+    let mut row = Row::new(program.name, plan.ours.threads, ours, samples.next(), plan.agreement);
+    if let (Some(bytes), Some(_)) = (row.bytes(), plan.peer) {
+        row.share = limits.share(crew, program, plan.ours.threads, &bytes, row.seconds());
+    }
+    Ok(row)
+}
+
+/// Batches of calls.
+fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, rounds: usize) -> Result {
+    let mut calls = Vec::new();
+    for (side, _) in &*sides {
+        calls.push(crew.member(*side)?.calls(program.name)?);
+    }
+    for _ in 0..rounds {
+        for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
+            sample.times.push(crew.member(*side)?.time(program.name, calls)?);
+        }
+    }
+    for (side, sample) in sides {
+        sample.bytes = Some(crew.member(*side)?.memory(program.name)?);
+    }
+    Ok(())
+}
+
+/// First calls, each of a program that was forgotten.
+fn first_calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, rounds: usize) -> Result {
+    for round in 0..rounds {
+        for (side, sample) in &mut *sides {
+            let spent: f64 = sample.times.iter().sum();
+            if round == 0 {
+                sample.times.push(sample.first.seconds);
+            } else if spent < PATIENCE {
+                sample.times.push(crew.member(*side)?.first_again(program.name)?.seconds);
+            }
+        }
+    }
+    Ok(())
+}

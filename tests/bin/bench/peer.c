@@ -1,0 +1,66 @@
+// The programs in C beside ours, asked line by line as talk.rs in the folder `beside` says.
+
+#include "peer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define PIECES 64
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static double timed(const struct work *work, long calls) {
+    // Fills the caches and wakes the threads, unless one call is all.
+    if (calls > 1) work->run();
+    double begin = now();
+    for (long i = 0; i < calls; i++) work->run();
+    return (now() - begin) / (double)calls;
+}
+
+// The array as it is, or the sums of its pieces and its norm.
+static void summary(const float *x, size_t length) {
+    if (length <= PIECES) {
+        for (size_t i = 0; i < length; i++) printf(" %.17e", (double)x[i]);
+        return;
+    }
+    size_t piece = (length + PIECES - 1) / PIECES;
+    double squares = 0;
+    for (size_t at = 0; at < length; at += piece) {
+        double sum = 0;
+        for (size_t i = at; i < length && i < at + piece; i++) {
+            sum += x[i];
+            squares += (double)x[i] * x[i];
+        }
+        printf(" %.17e", sum);
+    }
+    printf(" %.17e", sqrt(squares));
+}
+
+int main(void) {
+    char line[256], question[16], name[64];
+    struct work work = {0};
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    puts("ready");
+    while (fgets(line, sizeof line, stdin)) {
+        long calls = 1;
+        if (sscanf(line, "%15s %63s %ld", question, name, &calls) < 2) return 1;
+        if (strcmp(question, "first") == 0) {
+            if (!find_loop(name, &work) && !find_vector(name, &work) && !find_limit(name, &work)) return 1;
+            printf("%.9e", timed(&work, 1));
+            summary(work.result, work.length);
+            puts("");
+        } else if (strcmp(question, "time") == 0) {
+            printf("%.9e\n", timed(&work, calls));
+        } else {
+            // Nobody plans memory here.
+            puts("nan nan nan");
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,92 @@
+//! Kernels over vectors beside C with the same polynomials, in the caches and in memory: see peer.c beside this.
+
+use tracewell::prelude::*;
+
+use crate::beside::{Peer, Program, Work, program};
+use crate::inputs::{floats, on};
+
+/// How far sums may be apart that were added in another order: there are 5e7 numbers around zero.
+const ROUNDING: f64 = 1e-3;
+const ULPS: f64 = 1e-5;
+
+/// Three vectors fit into a cache of 48 KiB, into one of 2 MiB, and into none.
+const L1: usize = 2048;
+const L2: usize = 98_304;
+const DRAM: usize = 50_331_648;
+
+const ROW: usize = 256;
+
+pub(crate) const PROGRAMS: &[Program] = &[
+    in_c("axpy_l1", ULPS, || axpy(L1)),
+    in_c("axpy_l2", ULPS, || axpy(L2)),
+    in_c("axpy_dram", ULPS, || axpy(DRAM)),
+    in_c("chain_l1", ULPS, || chain(L1)),
+    in_c("chain_l2", ULPS, || chain(L2)),
+    in_c("chain_dram", ULPS, || chain(DRAM)),
+    in_c("exp_l1", ULPS, || exp(L1)),
+    in_c("exp_l2", ULPS, || exp(L2)),
+    in_c("exp_dram", ULPS, || exp(DRAM)),
+    in_c("tanh_l1", ULPS, || tanh(L1)),
+    in_c("tanh_l2", ULPS, || tanh(L2)),
+    in_c("tanh_dram", ULPS, || tanh(DRAM)),
+    in_c("sum_l1", ROUNDING, || sum(L1)),
+    in_c("sum_l2", ROUNDING, || sum(L2)),
+    in_c("sum_dram", ROUNDING, || sum(DRAM)),
+    in_c("max_l1", 0.0, || max(L1)),
+    in_c("max_l2", 0.0, || max(L2)),
+    in_c("max_dram", 0.0, || max(DRAM)),
+    in_c("dot_l1", ROUNDING, || dot(L1)),
+    in_c("dot_l2", ROUNDING, || dot(L2)),
+    in_c("dot_dram", ROUNDING, || dot(DRAM)),
+    in_c("rows_l1", ROUNDING, || rows(L1)),
+    in_c("rows_l2", ROUNDING, || rows(L2)),
+    in_c("rows_dram", ROUNDING, || rows(DRAM)),
+];
+
+const fn in_c(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
+    Program { peers: &[Peer::C], ..program(name, tolerance, make) }
+}
+
+fn one(n: usize) -> [Array; 1] {
+    [floats([n], 1)]
+}
+
+fn two(n: usize) -> [Array; 2] {
+    [floats([n], 1), floats([n], 2)]
+}
+
+fn axpy(n: usize) -> Work {
+    on(two(n), |[x, y]| 0.75 * x + y)
+}
+
+fn chain(n: usize) -> Work {
+    on(two(n), |[x, y]| {
+        let a = x * y + 0.5;
+        let b = &a * x - y;
+        (&a * &b + x).maximum(&a - b) * 0.25
+    })
+}
+
+fn exp(n: usize) -> Work {
+    on(one(n), |[x]| x.exp())
+}
+
+fn tanh(n: usize) -> Work {
+    on(one(n), |[x]| x.tanh())
+}
+
+fn sum(n: usize) -> Work {
+    on(one(n), |[x]| x.sum())
+}
+
+fn max(n: usize) -> Work {
+    on(one(n), |[x]| x.max())
+}
+
+fn dot(n: usize) -> Work {
+    on(two(n), |[x, y]| x.dot(y))
+}
+
+fn rows(n: usize) -> Work {
+    on([floats([n / ROW, ROW], 1)], |[x]| x.sum_axes(&[1]))
+}
