@@ -17,6 +17,9 @@ PEER, THREADS = sys.argv[1:]
 # XLA takes the size of its pools from NPROC; with one thread its matrix products must be told as well.
 os.environ["NPROC"] = os.environ["OPENBLAS_NUM_THREADS"] = THREADS
 os.environ["JAX_PLATFORMS"] = "cpu"
+# How long threads of OpenBLAS spin after a product, as a power of two of cycles: a millisecond or two, not the tenth of
+# a second that takes a core from the side that is asked next.
+os.environ["OPENBLAS_THREAD_TIMEOUT"] = "22"
 if THREADS == "1":
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 

@@ -17,9 +17,8 @@ use crate::Result;
 
 /// How long a batch of calls takes at least.
 const BATCH: f64 = 0.055;
-/// How long threads of the side that was asked may spin before they sleep: OpenBLAS's do for about 30 ms, and would
-/// take a core from the side that is asked next.
-const PAUSE: Duration = Duration::from_millis(40);
+/// After a turn: threads spin for a while before they sleep, and would take a core from the side that is asked next.
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A process that measures itself.
 pub(super) struct Member {
