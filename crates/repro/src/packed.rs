@@ -88,12 +88,23 @@ impl Steps {
 
     /// A primitive was applied: operands and results since the one before are its own.
     pub(crate) fn bound(&mut self, prim: &Prim, location: &Location) {
+        if self.list.capacity() == 0 {
+            self.reserve();
+        }
         self.list.push(Step::Bind {
             prim: prim.clone(),
             location: location.clone(),
             operands: self.operands.len() as u32,
             results: self.results.len() as u32,
         });
+    }
+
+    /// Room for a short function, so that lists do not grow by a few at a time.
+    #[cold]
+    fn reserve(&mut self) {
+        self.list.reserve(24);
+        self.operands.reserve(40);
+        self.results.reserve(24);
     }
 
     pub(crate) fn call(&mut self, call: Call) {
