@@ -304,9 +304,11 @@ impl Program {
         parameters: &[(&str, Form<Operand>)],
         default: Option<Ty>,
     ) -> String {
-        // The last is that of the types that were settled on. A function that is another each time fails for that.
+        // The last is that of the types that were settled on. A function that is another each time fails for that, and
+        // one that failed the last time did not before.
         let mut bodies: Vec<&Body> = call.bodies_of(role).map(|body| &**body).collect();
-        if self.failure.as_ref().is_none_or(|failure| failure.kind != "Impure") {
+        let is_impure = self.failure.as_ref().is_some_and(|failure| failure.kind == "Impure");
+        if !is_impure && bodies.last().is_some_and(|body| body.returned.is_some()) {
             bodies.drain(..bodies.len().saturating_sub(1));
         }
         self.write_closure(lines, &bodies, call, parameters, default)
@@ -331,7 +333,7 @@ impl Program {
                 format!("{root}: &{}", self.types.text(&ty))
             })
             .collect();
-        let result = match last.and_then(|body| body.returned.as_ref()) {
+        let result = match bodies.iter().rev().find_map(|body| body.returned.as_ref()) {
             Some(form) => self.types.of(form),
             None => default.unwrap_or(Ty::Array),
         };

@@ -163,7 +163,7 @@ pub(crate) struct Early(PathBuf);
 impl Drop for Early {
     fn drop(&mut self) {
         // That it cannot be removed is no news for the user: it says that it was written early.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = tracewell_repro::remove(&self.0);
     }
 }
 
