@@ -1,6 +1,7 @@
 //! What file tests can ask of a text: one small function for each command, and the one table of them.
 
 use tests::differential::{Compiled, WAYS};
+use tests::recorded::{changes_no_bit, jitted};
 use tracewell::pipeline::{Settings, lower};
 use tracewell_array::{Literal, Tensor};
 use tracewell_graph::text::{NoCustom, read, read_all, read_tensors, read_unchecked, write_tensor};
@@ -101,9 +102,12 @@ fn run_eval(_: &str, body: &str) -> Result<String, String> {
     each_call(body, eval)
 }
 
-/// `run`: the same from machine code.
+/// `run`: the same from machine code, which gives the same whether it is recorded or not.
 fn run_run(_: &str, body: &str) -> Result<String, String> {
-    each_call(body, |graph, inputs| Compiled::new(graph, WAYS[0])?.run(inputs))
+    each_call(body, |graph, inputs| {
+        changes_no_bit(jitted(graph.clone(), inputs.to_vec()))?;
+        Compiled::new(graph, WAYS[0])?.run(inputs)
+    })
 }
 
 /// Runs the calls of a text in some way; each is written with its results.

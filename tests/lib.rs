@@ -7,3 +7,4 @@ pub mod math;
 mod matrices;
 pub mod primitives_page;
 pub mod readers;
+pub mod recorded;

@@ -16,6 +16,8 @@ mod laws;
 mod mistakes;
 #[path = "repro/scenarios.rs"]
 mod scenarios;
+#[path = "repro/user_primitive.rs"]
+mod user_primitive;
 #[path = "repro/view.rs"]
 mod view;
 #[path = "repro/yield_table.rs"]

@@ -20,9 +20,7 @@ fn is_caught(fault: Fault) -> [Blame; 2] {
         assert!(found.failure().unwrap().message.starts_with("compiled, result 0"), "{:?}", found.failure());
         let small = found.reduce();
         assert!(small.run().is_reproduced());
-        // Of vectors of 256 bits one call more is left: shorter rows have none.
-        let most = if fault == Fault::Wide { 4 } else { 3 };
-        assert!(small.tree().leaves() <= most, "{}", small.to_text());
+        assert!(small.tree().leaves() <= 3, "{}", small.to_text());
         [found, small].map(|repro| repro.bisect().expect("a step to blame"))
     });
     repro::check_compiled(|| jit(model).call(&x));

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use tracewell::__private::{Fault, breaking};
 use tracewell::prelude::*;
 use tracewell::repro::{self, Repro};
 
@@ -116,6 +117,17 @@ fn nans_are_found_by_primitive_and_line() {
     assert!(error.location().unwrap().file.ends_with("folders.rs"), "{error}");
     assert!(Repro::load(error.repro().unwrap()).unwrap().run().is_reproduced());
     fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
+fn nans_that_are_not_there_when_each_primitive_runs_alone() {
+    let (a, b) = (Array::linspace(2.0, 3.0, 5, F32), Array::linspace(0.0, 1.0, 5, F32));
+    let f = jit(|(a, b): &(Array, Array)| -> Result<Array> { Ok((a - b).log().sum()) });
+    let pair = (a, b);
+    // Inside the kernel of the logarithm the difference is taken the other way round.
+    let broken = || breaking(Fault::Fusion, || repro::check_nans(|| f.call(&pair).unwrap_err()));
+    assert_eq!(broken().message(), "result 0 is NaN at [], and finite if each primitive runs alone");
+    repro::check_nans(|| f.call(&pair).unwrap());
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! `cargo xtask repro-yield`: how many failures leave a program that fails in the same way.
 //!
-//! All programs are compiled at once, each as a module of one program that runs the one it is told: there is one thing
-//! to compile and to link, against the library that the tests are linked with.
+//! Every program is compiled as it was written, as one of its own in one folder, against the library that the tests are
+//! linked with: nothing but the programs is compiled for it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::args::Args;
@@ -65,29 +67,53 @@ fn measure(build: bool, only: Option<&str>) -> Result {
 /// One failing program of the tests.
 struct Program {
     name: String,
-    file: PathBuf,
+    /// The repro's own.
+    folder: PathBuf,
     /// What it must say.
     message: String,
+    exact: bool,
 }
 
-/// Builds and runs all programs.
+/// Builds and runs all programs, as many at once as there are processors.
 fn programs(folder: &Path) -> Result {
     let all = collect(folder)?;
-    let (built, program) = build(folder, &all)?;
-    let mut good = 0;
-    for Program { name, message, .. } in &all {
-        let verdict = match built.contains(&name.as_str()) {
-            true => verdict(&program, name, message),
-            false => "does not build".to_string(),
-        };
-        good += usize::from(verdict == "reproduced");
-        println!("{name:45} {verdict}");
+    let library = library()?;
+    let made = folder.join("programs");
+    fs::create_dir_all(&made).map_err(|error| format!("cannot make `{}`: {error}", made.display()))?;
+    let (next, verdicts) = (AtomicUsize::new(0), Mutex::new(vec![String::new(); all.len()]));
+    let work = || {
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(program) = all.get(at) else { break };
+            let file = made.join(&program.name);
+            let verdict = match build(program, &file, &library) {
+                Ok(()) => verdict(&file, &program.message),
+                Err(message) => format!("does not build: {message}"),
+            };
+            // A thread that panics has said why.
+            if let Ok(mut verdicts) = verdicts.lock() {
+                verdicts[at] = verdict;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..jobs).for_each(|_| drop(scope.spawn(work)));
+    });
+    let verdicts = verdicts.into_inner().map_err(|_| "a program could not be looked at".to_string())?;
+    let (mut good, mut exact) = (0, 0);
+    for (program, verdict) in all.iter().zip(&verdicts) {
+        let reproduced = verdict == "reproduced";
+        good += usize::from(reproduced);
+        exact += usize::from(reproduced && program.exact);
+        let fidelity = if program.exact { "exact" } else { "stand-in" };
+        println!("{:45} {fidelity:9} {verdict}", program.name);
     }
-    println!("{good} of {} programs reproduced", all.len());
+    println!("{good} of {} reproduced, {exact} exact", all.len());
     if good == all.len() { Ok(()) } else { Err("some programs do not fail as they should".to_string()) }
 }
 
-/// The programs that the tests have left, ready to be modules.
+/// The programs that the tests have left.
 fn collect(folder: &Path) -> Result<Vec<Program>> {
     let wrong = |what: &str, error: std::io::Error| format!("cannot {what}: {error}");
     let mut all = Vec::new();
@@ -95,16 +121,10 @@ fn collect(folder: &Path) -> Result<Vec<Program>> {
         let path = entry.map_err(|error| wrong("list the programs", error))?.path();
         let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
         let Some(repro) = inner(&path) else { continue };
-        let text =
-            fs::read_to_string(repro.join("repro.rs")).map_err(|error| wrong("read a program", error))?;
-        // Data is beside each program, and its `main` is called by that of all.
-        let text = text
-            .replace("env!(\"CARGO_MANIFEST_DIR\")", &format!("{:?}", repro.to_string_lossy()))
-            .replace("\nfn main() {", "\npub fn main() {");
-        let file = path.join("main.rs");
-        fs::write(&file, text).map_err(|error| wrong("write a program", error))?;
-        let message = fs::read_to_string(path.join("message.txt")).map_err(|error| wrong("read", error))?;
-        all.push(Program { name, file, message });
+        let read = |path: PathBuf| fs::read_to_string(path).map_err(|error| wrong("read a repro", error));
+        let message = read(path.join("message.txt"))?;
+        let exact = read(repro.join("signature.txt"))?.lines().any(|line| line == "fidelity: exact");
+        all.push(Program { name, folder: repro, message, exact });
     }
     all.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(all)
@@ -115,43 +135,20 @@ fn inner(path: &Path) -> Option<PathBuf> {
     fs::read_dir(path).ok()?.filter_map(|entry| Some(entry.ok()?.path())).find(|path| path.is_dir())
 }
 
-/// Compiles programs as one. Those that do not compile are shown, and left out.
-fn build<'p>(folder: &Path, all: &'p [Program]) -> Result<(Vec<&'p str>, PathBuf)> {
-    let library = library()?;
-    let (source, made) = (folder.join("programs.rs"), folder.join("programs"));
-    let mut left: Vec<&Program> = all.iter().collect();
-    while !left.is_empty() {
-        fs::write(&source, program_of(&left)).map_err(|error| format!("cannot write a program: {error}"))?;
-        let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
-        rustc.args(["--edition", "2024", "--allow", "warnings"]).arg(&source).arg("-o").arg(&made);
-        rustc.arg("--extern").arg(format!("tracewell={}", library.display()));
-        rustc.arg("-L").arg(format!("dependency={}", library.with_file_name("").display()));
-        let output = rustc.output().map_err(|error| format!("cannot start rustc: {error}"))?;
-        if output.status.success() {
-            return Ok((left.iter().map(|program| program.name.as_str()).collect(), made));
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        eprintln!("{said}");
-        let before = left.len();
-        left.retain(|program| !said.contains(&*program.file.to_string_lossy()));
-        if left.len() == before {
-            return Err("the programs cannot be compiled together".to_string());
-        }
+/// Compiles one program.
+fn build(program: &Program, to: &Path, library: &Path) -> Result {
+    let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    rustc.args(["--edition", "2024", "-C", "strip=symbols"]).arg(program.folder.join("repro.rs"));
+    rustc.arg("-o").arg(to);
+    rustc.arg("--extern").arg(format!("tracewell={}", library.display()));
+    rustc.arg("-L").arg(format!("dependency={}", library.with_file_name("").display()));
+    // Beside its manifest it finds its data.
+    rustc.env("CARGO_MANIFEST_DIR", &program.folder);
+    let output = rustc.output().map_err(|error| format!("cannot start rustc: {error}"))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned()),
     }
-    Ok((Vec::new(), made))
-}
-
-/// A program that runs the one it is told.
-fn program_of(all: &[&Program]) -> String {
-    let mut text = String::new();
-    for Program { name, file, .. } in all {
-        text.push_str(&format!("#[path = {file:?}]\nmod {name};\n"));
-    }
-    text.push_str("\nfn main() {\n    match std::env::args().nth(1).as_deref() {\n");
-    for Program { name, .. } in all {
-        text.push_str(&format!("        Some({name:?}) => {name}::main(),\n"));
-    }
-    text + "        other => panic!(\"no program {other:?}\"),\n    }\n}\n"
 }
 
 /// The library as the tests are linked with it.
@@ -168,9 +165,8 @@ fn library() -> Result<PathBuf> {
 }
 
 /// Runs a program, at most a minute, and looks at what it says.
-fn verdict(program: &Path, name: &str, message: &str) -> String {
+fn verdict(program: &Path, message: &str) -> String {
     let child = Command::new(program)
-        .arg(name)
         .env("TRACEWELL_REPRO", "off")
         .env("RUST_BACKTRACE", "0")
         .stdout(Stdio::null())
@@ -191,7 +187,11 @@ fn verdict(program: &Path, name: &str, message: &str) -> String {
     let plain = |text: &str| -> String {
         text.chars().map(|c| if c.is_ascii_digit() { '#' } else { c }).collect::<String>().replace("##", "#")
     };
-    if plain(&said).contains(plain(message).trim()) {
+    // A function that has a name in one program may have none in another.
+    let mut ways = vec![message.to_string()];
+    let names = message.split('`').skip(1).step_by(2);
+    ways.extend(names.map(|name| message.replace(&format!("`{name}`"), "a closure")));
+    if ways.iter().any(|message| plain(&said).contains(plain(message).trim())) {
         "reproduced".to_string()
     } else {
         format!("says something else: {}", said.lines().take(3).collect::<Vec<_>>().join(" / "))

@@ -127,7 +127,7 @@ fn keep(tree: &CallTree, work: &Path, before: Option<PathBuf>) -> Result<PathBuf
     let saved = Repro::new(tree.clone()).save(work).map_err(|error| error.message().to_string())?;
     if let Some(before) = before {
         // That an older one stays does no harm.
-        let _ = fs::remove_dir_all(before);
+        let _ = tracewell_repro::remove(&before);
     }
     Ok(saved)
 }

@@ -109,6 +109,14 @@ pub fn save(tree: &CallTree, place: &Place, library: &Dependency, limits: Limits
     Err(io::Error::other("no free name for a folder was found"))
 }
 
+/// Removes a folder: hidden first, so that what is left of it if that is not finished does not look whole.
+pub fn remove(folder: &Path) -> io::Result<()> {
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let hidden = folder.with_file_name(format!(".gone-{name}"));
+    fs::rename(folder, &hidden)?;
+    fs::remove_dir_all(&hidden)
+}
+
 /// What tells the failure from others, for people and scripts.
 fn signature(tree: &CallTree) -> String {
     let mut out = String::new();

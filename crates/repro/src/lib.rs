@@ -6,6 +6,7 @@
 mod ddmin;
 mod failure;
 mod folder;
+mod packed;
 mod record;
 pub mod reduce;
 mod replay;
@@ -16,7 +17,8 @@ mod tree;
 
 pub use ddmin::ddmin;
 pub use failure::{Failure, Signature, Stage, skeleton};
-pub use folder::{Dependency, FolderError, Limits, Place, load, save};
+pub use folder::{Dependency, FolderError, Limits, Place, load, remove, save};
+pub use packed::{KeptCall, Recorded};
 pub use record::{MOST_STATEMENTS, Recorder, failing, plain_operand};
 pub use replay::{Replay, Verdict};
 pub use rust::{manifest, to_rust};

@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
-use tracewell_graph::{ArrayType, Atom, Location, Var};
+use tracewell_graph::{ArrayType, Atom, Location, Prim, Var};
 use tracewell_trace::{Api, Cause, Error, Event, Form, Frame, Observer, Value, current};
 
+use crate::packed::{Call, KeptCall, Recorded, Steps};
 use crate::tree::{ApiCall, Bind, Body, Name, Operand, Statement, Typed};
 
 /// So many statements are recorded at most in one tree. Past it, functions are what their graphs are: never a tree of
@@ -23,41 +24,51 @@ pub struct Recorder {
 
 #[derive(Debug)]
 struct State {
-    main: Body,
+    main: Recorded,
     /// What is going on, the innermost last.
     open: Vec<Open>,
-    /// Arrays that were made or given where nothing is traced, by their buffers; kept so that their addresses stay
-    /// their own.
-    known: FxHashMap<(usize, ArrayType), (Name, Tensor)>,
-    next_known: u32,
+    names: Names,
     size: usize,
     most: usize,
     over: bool,
     /// The last function that ended, for whoever keeps it.
-    ended: Option<Arc<Body>>,
+    ended: Option<Arc<Recorded>>,
     /// Whether the last panic was told of already.
     panicked: bool,
 }
 
+/// How values are named.
+#[derive(Default, Debug)]
+struct Names {
+    /// Arrays that were made or given where nothing is traced, by their buffers; kept so that their addresses stay
+    /// their own.
+    known: FxHashMap<(usize, ArrayType), (Name, Tensor)>,
+    next_known: u32,
+    /// What primitives of the user's gave, where that was known at once: they are not in any tree.
+    answers: FxHashMap<Name, Tensor>,
+}
+
 #[derive(Debug)]
 enum Open {
-    Api(ApiCall),
+    Api(Call),
     /// With the trace that it is run for, if it is traced.
-    Function(Body, Option<Arc<Frame>>),
+    Function(Recorded, Option<Arc<Frame>>),
     /// An API inside another, or a function of ours.
     Internal,
 }
 
 impl Recorder {
-    /// One that begins with nothing, or with statements of an earlier tree, and keeps so many statements at most.
-    pub fn new(location: Location, before: Vec<Statement>, most: usize) -> Recorder {
-        let main = Body { statements: before, ..Body::main(location) };
+    /// One that begins with nothing, or with a call of an earlier tree, and keeps so many statements at most.
+    pub fn new(location: Location, before: Option<&KeptCall>, most: usize) -> Recorder {
+        let mut main = Recorded::new(Body::main(location));
+        if let Some(call) = before {
+            main.steps.again(call.clone());
+        }
         Recorder {
             state: Mutex::new(State {
                 main,
                 open: Vec::new(),
-                known: FxHashMap::default(),
-                next_known: 0,
+                names: Names::default(),
                 size: 0,
                 most,
                 over: false,
@@ -79,12 +90,12 @@ impl Recorder {
     }
 
     /// The last function that ended, once.
-    pub fn take_ended(&self) -> Option<Arc<Body>> {
+    pub fn take_ended(&self) -> Option<Arc<Recorded>> {
         self.state().ended.take()
     }
 
     /// The call that is going on found its function in a cache.
-    pub fn cached(&self, body: Arc<Body>) {
+    pub fn cached(&self, body: Arc<Recorded>) {
         if let Some(Open::Api(call)) = self.state().open.last_mut() {
             call.bodies.push(body);
         }
@@ -98,14 +109,14 @@ impl Recorder {
             return;
         }
         if let Some(Open::Api(call)) = state.open.last_mut() {
-            for (_, form) in &mut call.arguments {
+            for (_, form) in &mut call.call.arguments {
                 *form = form.map(&mut |operand| match operand {
                     Operand::Data(..) => Operand::Lost(operand.ty()),
                     other => other.clone(),
                 });
             }
         }
-        state.known.clear();
+        state.names.known.clear();
     }
 
     /// Puts back what was forgotten, as far as it is still there.
@@ -113,7 +124,7 @@ impl Recorder {
         let mut state = self.state();
         let mut next = arguments.iter();
         if let Some(Open::Api(call)) = state.open.last_mut() {
-            for (_, form) in &mut call.arguments {
+            for (_, form) in &mut call.call.arguments {
                 *form = form.map(&mut |operand| match (operand, next.next()) {
                     (Operand::Lost(ty), Some(Some(tensor))) => Operand::Data(tensor.clone(), ty.weak),
                     (other, _) => other.clone(),
@@ -131,8 +142,8 @@ impl Recorder {
         for open in state.open.iter().rev() {
             match open {
                 Open::Internal => {}
-                Open::Function(body, frame) => {
-                    let mut body = body.clone();
+                Open::Function(recorded, frame) => {
+                    let mut body = recorded.unpacked();
                     if state.over {
                         body.statements = frame.iter().flat_map(|frame| equations_of(frame)).collect();
                     }
@@ -140,13 +151,13 @@ impl Recorder {
                     function = Some(body);
                 }
                 Open::Api(call) => {
-                    let mut call = call.clone();
+                    let mut call = call.unpacked();
                     call.bodies.extend(function.take().map(Arc::new));
                     inner = Some(Statement::Api(Arc::new(call)));
                 }
             }
         }
-        let mut main = state.main.clone();
+        let mut main = state.main.unpacked();
         main.statements.extend(inner);
         main.statements.extend(function.into_iter().flat_map(|body| body.statements));
         main
@@ -157,19 +168,24 @@ impl Recorder {
         self.tree_so_far(None)
     }
 
-    /// The last statement of the outermost function.
-    pub fn last_statement(&self) -> Option<Statement> {
-        self.state().main.statements.last().cloned()
+    /// The last call of the outermost function.
+    pub fn last_call(&self) -> Option<KeptCall> {
+        self.state().main.steps.keep_last()
     }
 
-    /// The last statement of the outermost function, for good: without the data of arrays, so that it keeps none alive.
-    pub fn take_last(&self) -> Option<Statement> {
+    /// The last call of the outermost function, for good: without the data of arrays, so that it keeps none alive.
+    pub fn take_last(&self) -> Option<KeptCall> {
         let mut state = self.state();
         state.ended = None;
-        state.known.clear();
-        let mut statement = state.main.statements.pop()?;
-        lose_data(&mut statement);
-        Some(statement)
+        state.names = Names::default();
+        let last = state.main.steps.keep_last();
+        state.main.steps.clear();
+        last.map(KeptCall::without_data)
+    }
+
+    /// What primitives of the user's gave, where that is known.
+    pub fn answers(&self) -> FxHashMap<Name, Tensor> {
+        self.state().names.answers.clone()
     }
 
     /// The operation that failed as a statement, where the innermost thing going on is a user's function. Inside an
@@ -179,7 +195,7 @@ impl Recorder {
         if matches!(state.open.last(), Some(Open::Api(_) | Open::Internal)) {
             return None;
         }
-        Some(failing(error, &mut |value| state.operand(value)))
+        Some(failing(error, &mut |value| state.names.operand(value)))
     }
 
     /// What a panic of the user's is as a statement: where its function has just failed.
@@ -194,9 +210,9 @@ impl Recorder {
             Open::Api(call) => Some(call),
             Open::Function(..) | Open::Internal => None,
         });
-        match open.and_then(|call| call.bodies.last_mut()).filter(|body| body.returned.is_none()) {
+        match open.and_then(|call| call.bodies.last_mut()).filter(|body| body.body.returned.is_none()) {
             Some(body) => {
-                Arc::make_mut(body).statements.push(statement);
+                Arc::make_mut(body).steps.other(statement);
                 drop(state);
                 Some(self.tree_so_far(None))
             }
@@ -233,34 +249,6 @@ fn equations_of(frame: &Frame) -> Vec<Statement> {
         };
         builder.equations().iter().map(statement).collect()
     })
-}
-
-/// Replaces data by its type. What a cache holds too is left alone: it is alive anyway.
-fn lose_data(statement: &mut Statement) {
-    let lose = |operand: &mut Operand| {
-        if matches!(operand, Operand::Data(..)) {
-            *operand = Operand::Lost(operand.ty());
-        }
-    };
-    match statement {
-        Statement::Bind(bind) => bind.operands.iter_mut().for_each(lose),
-        Statement::Ask { operand, .. } => lose(operand),
-        Statement::Call { operands, .. } => operands.iter_mut().for_each(lose),
-        Statement::Raise { .. } | Statement::Panic { .. } => {}
-        Statement::Api(call) => {
-            let Some(call) = Arc::get_mut(call) else { return };
-            for (_, form) in &mut call.arguments {
-                *form = form.map(&mut |operand| {
-                    let mut operand = operand.clone();
-                    lose(&mut operand);
-                    operand
-                });
-            }
-            for body in call.bodies.iter_mut().filter_map(Arc::get_mut) {
-                body.statements.iter_mut().for_each(lose_data);
-            }
-        }
-    }
 }
 
 /// The operation that failed, as a statement.
@@ -300,10 +288,9 @@ fn name_of(tracer: &tracewell_trace::Tracer) -> Name {
     Name { frame: tracer.frame().id(), var: tracer.var().0 }
 }
 
-impl State {
+impl Names {
     fn operand(&self, value: &Value) -> Operand {
         if let Value::Known(tensor, weak) = value
-            && !self.over
             && !self.known.is_empty()
         {
             let ty = ArrayType { weak: *weak, ..ArrayType::of(tensor) };
@@ -319,23 +306,23 @@ impl State {
     fn define(&mut self, value: &Value) -> Typed {
         match value {
             Value::Traced(tracer) => Typed { name: name_of(tracer), ty: tracer.ty().clone() },
-            Value::Splat(splat) => {
-                self.next_known += 1;
-                Typed { name: Name { frame: 0, var: self.next_known }, ty: splat.ty() }
-            }
+            Value::Splat(splat) => Typed { name: self.next(), ty: splat.ty() },
             Value::Known(tensor, weak) => {
-                self.next_known += 1;
-                let name = Name { frame: 0, var: self.next_known };
+                let name = self.next();
                 let ty = ArrayType { weak: *weak, ..ArrayType::of(tensor) };
-                let key = (tensor.as_ptr() as usize, ty.clone());
-                if !self.over {
-                    self.known.insert(key, (name, tensor.clone()));
-                }
+                self.known.insert((tensor.as_ptr() as usize, ty.clone()), (name, tensor.clone()));
                 Typed { name, ty }
             }
         }
     }
 
+    fn next(&mut self) -> Name {
+        self.next_known += 1;
+        Name { frame: 0, var: self.next_known }
+    }
+}
+
+impl State {
     /// Whether what happens now is done by a user's function.
     fn in_function(&self) -> bool {
         !matches!(self.open.last(), Some(Open::Api(_) | Open::Internal))
@@ -346,25 +333,61 @@ impl State {
         !self.over && self.in_function()
     }
 
-    fn push(&mut self, statement: Statement) {
+    /// Counts a statement, and gives the list that it belongs to; nothing if there are too many.
+    fn steps(&mut self) -> Option<(&mut Steps, &mut Names)> {
         self.size += 1;
         if self.size > self.most && !self.over {
-            self.over = true;
-            self.known.clear();
-            self.main.statements.clear();
-            for open in &mut self.open {
-                if let Open::Function(body, _) = open {
-                    body.statements.clear();
-                }
-            }
+            self.forget();
         }
         if self.over {
-            return;
+            return None;
         }
-        match self.open.last_mut() {
-            Some(Open::Function(body, _)) => body.statements.push(statement),
-            Some(Open::Api(_) | Open::Internal) => {}
-            None => self.main.statements.push(statement),
+        let steps = match self.open.last_mut() {
+            Some(Open::Function(recorded, _)) => &mut recorded.steps,
+            Some(Open::Api(_) | Open::Internal) => return None,
+            None => &mut self.main.steps,
+        };
+        Some((steps, &mut self.names))
+    }
+
+    /// There are too many statements.
+    #[cold]
+    fn forget(&mut self) {
+        self.over = true;
+        self.names.known.clear();
+        self.names.answers.clear();
+        self.main.steps.clear();
+        for open in &mut self.open {
+            if let Open::Function(recorded, _) = open {
+                recorded.steps.clear();
+            }
+        }
+    }
+
+    fn push(&mut self, statement: Statement) {
+        if let Some((steps, _)) = self.steps() {
+            steps.other(statement);
+        }
+    }
+
+    fn bind(&mut self, prim: &Prim, operands: &[Value], results: &[Value], location: &Location) {
+        let Some((steps, names)) = self.steps() else { return };
+        operands.iter().for_each(|value| steps.operand(names.operand(value)));
+        for value in results {
+            let result = names.define(value);
+            if let (Prim::Custom(_), Some(data)) = (prim, value.known()) {
+                names.answers.insert(result.name, data);
+            }
+            steps.result(result);
+        }
+        steps.bound(prim, location);
+    }
+
+    /// A name for a value that was made or given here. Where there are too many statements, none is kept.
+    fn define(&mut self, value: &Value) -> Typed {
+        match value {
+            Value::Known(..) if self.over => Typed { name: self.names.next(), ty: value.ty() },
+            _ => self.names.define(value),
         }
     }
 
@@ -381,11 +404,11 @@ impl State {
         }
         let arguments = called.arguments.iter();
         let arguments = arguments
-            .map(|(root, form)| ((*root).to_string(), form.map(&mut |value| self.operand(value))))
+            .map(|(root, form)| ((*root).to_string(), form.map(&mut |value| self.names.operand(value))))
             .collect();
         let options =
             called.options.iter().map(|(name, value)| ((*name).to_string(), value.clone())).collect();
-        self.open.push(Open::Api(ApiCall {
+        let call = ApiCall {
             api,
             function: function.map(String::from),
             arguments,
@@ -394,19 +417,22 @@ impl State {
             results: None,
             returned: None,
             location: at.clone(),
-        }));
+        };
+        self.open.push(Open::Api(Call { call, bodies: Vec::new() }));
     }
 
     fn exit_api(&mut self, results: Result<&Form<Value>, Option<&Error>>) {
         let Some(Open::Api(mut call)) = self.open.pop() else { return };
         match results {
-            Ok(form) => call.results = Some(form.map(&mut |value| self.define(value))),
+            Ok(form) => call.call.results = Some(form.map(&mut |value| self.define(value))),
             // It failed, and its failure was told of. What was caught is not part of what comes after.
             Err(_) => return,
         }
         // What a definition expands to is told again when it is applied.
-        if call.api != Api::Expand {
-            self.push(Statement::Api(Arc::new(call)));
+        if call.call.api != Api::Expand
+            && let Some((steps, _)) = self.steps()
+        {
+            steps.call(call);
         }
     }
 }
@@ -423,7 +449,7 @@ impl Observer for Recorder {
             Event::ApiExit { results, .. } => state.exit_api(*results),
             Event::Option { name, value } => {
                 if let Some(Open::Api(call)) = state.open.last_mut() {
-                    call.options.push(((*name).to_string(), (*value).to_string()));
+                    call.call.options.push(((*name).to_string(), (*value).to_string()));
                 }
             }
             Event::FunctionEnter { internal: true, .. } => state.open.push(Open::Internal),
@@ -440,25 +466,25 @@ impl Observer for Recorder {
                     let traced = |value: &Value| matches!(value, Value::Traced(tracer) if tracer.frame().id() == frame.id());
                     arguments.iter().all(traced)
                 };
-                state.open.push(Open::Function(body, current().filter(is_its)));
+                state.open.push(Open::Function(Recorded::new(body), current().filter(is_its)));
             }
             Event::Parameter { name, form } => {
-                let form = form.map(&mut |value| match state.operand(value) {
+                let form = form.map(&mut |value| match state.names.operand(value) {
                     Operand::Var(typed) => typed.name,
                     _ => Name { frame: 0, var: 0 },
                 });
-                if let Some(Open::Function(body, _)) = state.open.last_mut() {
-                    body.forms.push(((*name).to_string(), form));
+                if let Some(Open::Function(recorded, _)) = state.open.last_mut() {
+                    recorded.body.forms.push(((*name).to_string(), form));
                 }
             }
             Event::FunctionExit { results } => {
-                let returned = results.map(|form| form.map(&mut |value| state.operand(value)));
-                let Some(Open::Function(mut body, frame)) = state.open.pop() else { return };
-                body.returned = returned;
+                let returned = results.map(|form| form.map(&mut |value| state.names.operand(value)));
+                let Some(Open::Function(mut recorded, frame)) = state.open.pop() else { return };
+                recorded.body.returned = returned;
                 if state.over {
-                    body.statements = frame.iter().flat_map(|frame| equations_of(frame)).collect();
+                    recorded.body.statements = frame.iter().flat_map(|frame| equations_of(frame)).collect();
                 }
-                let body = Arc::new(body);
+                let body = Arc::new(recorded);
                 // Whoever keeps it has the graph too.
                 state.ended = (!state.over).then(|| body.clone());
                 // The nearest call, past those of which it is made.
@@ -477,10 +503,7 @@ impl Observer for Recorder {
                 if !state.records() {
                     return;
                 }
-                let operands = operands.iter().map(|value| state.operand(value)).collect();
-                let results = results.iter().map(|value| state.define(value)).collect();
-                let location = (*location).clone();
-                state.push(Statement::Bind(Bind { prim: (*prim).clone(), operands, results, location }));
+                state.bind(prim, operands, results, location);
             }
             Event::AskValue { value, what, location } => {
                 if let Value::Traced(tracer) = value
@@ -493,20 +516,20 @@ impl Observer for Recorder {
             }
             Event::UseKey { words, location } => {
                 if state.records() {
-                    let operands = vec![state.operand(words)];
+                    let operands = vec![state.names.operand(words)];
                     let location = (*location).clone();
                     let name = "use_key".to_string();
                     state.push(Statement::Call { name, operands, arguments: Vec::new(), location });
                 }
             }
             Event::ReturnedFunction { number, .. } => {
-                let statements = match state.open.last_mut() {
-                    Some(Open::Function(body, _)) => Some(&mut body.statements),
-                    None => Some(&mut state.main.statements),
+                let steps = match state.open.last_mut() {
+                    Some(Open::Function(recorded, _)) => Some(&mut recorded.steps),
+                    None => Some(&mut state.main.steps),
                     Some(Open::Api(_) | Open::Internal) => None,
                 };
-                if let Some(Statement::Api(call)) = statements.and_then(|all| all.last_mut()) {
-                    Arc::make_mut(call).returned = Some(*number);
+                if let Some(call) = steps.and_then(Steps::last_call) {
+                    call.call.returned = Some(*number);
                 }
             }
             Event::Raise { .. } | Event::Panic { .. } | Event::Leak { .. } | Event::CacheHit { .. } => {}

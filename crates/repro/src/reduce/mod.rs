@@ -8,7 +8,9 @@ mod bypass;
 mod data;
 mod drop;
 mod dtypes;
+mod earlier;
 mod edit;
+mod given;
 mod leaves;
 mod loops;
 mod parts;
@@ -17,6 +19,7 @@ mod settings;
 mod shrink;
 mod types;
 mod unwrap;
+mod values;
 
 use std::collections::BTreeMap;
 
@@ -44,6 +47,8 @@ pub fn strategies() -> Vec<&'static dyn Strategy> {
         &drop::Drop,
         &unwrap::Unwrap,
         &bypass::Bypass,
+        &given::Given,
+        &earlier::Earlier,
         &leaves::Leaves,
         &results::Results,
         &loops::Loops,

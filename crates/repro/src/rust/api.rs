@@ -290,9 +290,9 @@ impl Program {
 
     /// A branch of `switch`, by its place.
     fn branch(&mut self, lines: &mut Lines, call: &ApiCall, at: usize) -> String {
-        let body = call.bodies.get(at).cloned();
+        let bodies: Vec<&Body> = call.bodies.get(at).map(|body| &**body).into_iter().collect();
         let default = self.result_type_or(call, "branch");
-        self.write_closure(lines, body.as_deref(), call, &[], default)
+        self.write_closure(lines, &bodies, call, &[], default)
     }
 
     /// Writes the function of a role as a closure and gives its name.
@@ -304,20 +304,27 @@ impl Program {
         parameters: &[(&str, Form<Operand>)],
         default: Option<Ty>,
     ) -> String {
-        // The last is that of the types that were settled on.
-        let body = call.bodies_of(role).last().cloned();
-        self.write_closure(lines, body.as_deref(), call, parameters, default)
+        // The last is that of the types that were settled on. A function that is another each time fails for that, and
+        // one that failed the last time did not before.
+        let mut bodies: Vec<&Body> = call.bodies_of(role).map(|body| &**body).collect();
+        let is_impure = self.failure.as_ref().is_some_and(|failure| failure.kind == "Impure");
+        if !is_impure && bodies.last().is_some_and(|body| body.returned.is_some()) {
+            bodies.drain(..bodies.len().saturating_sub(1));
+        }
+        self.write_closure(lines, &bodies, call, parameters, default)
     }
 
+    /// A closure that does what these did, one after the other, and then the last.
     fn write_closure(
         &mut self,
         lines: &mut Lines,
-        body: Option<&Body>,
+        bodies: &[&Body],
         call: &ApiCall,
         parameters: &[(&str, Form<Operand>)],
         default: Option<Ty>,
     ) -> String {
-        let known = body.and_then(|body| body.name.as_deref()).or(call.function.as_deref());
+        let last = bodies.last();
+        let known = last.and_then(|body| body.name.as_deref()).or(call.function.as_deref());
         let name = self.function_name(known);
         let types: Vec<String> = parameters
             .iter()
@@ -326,40 +333,61 @@ impl Program {
                 format!("{root}: &{}", self.types.text(&ty))
             })
             .collect();
-        let result = match body.and_then(|body| body.returned.as_ref()) {
+        let result = match bodies.iter().rev().find_map(|body| body.returned.as_ref()) {
             Some(form) => self.types.of(form),
             None => default.unwrap_or(Ty::Array),
         };
         let result = self.types.text(&result);
+        let calls = (bodies.len() > 1).then(|| self.fresh("calls"));
+        if let Some(calls) = &calls {
+            lines.push(&format!("let {calls} = std::cell::Cell::new(0);"));
+        }
         lines.push(&format!("let {name} = |{}| -> {result} {{", types.join(", ")));
         lines.indent += 1;
-        match body {
-            Some(body) => {
-                let mut next = body.parameters.iter();
-                for (root, form) in parameters {
-                    let named = form.map(&mut |operand| match next.next() {
-                        Some(typed) => typed.clone(),
-                        None => {
-                            Typed { name: crate::tree::Name { frame: 0, var: u32::MAX }, ty: operand.ty() }
-                        }
-                    });
-                    self.unpack(lines, &named, root);
-                }
-                body.parameters.iter().for_each(|typed| self.keep(lines, typed));
-                self.statements(lines, body);
-                match &body.returned {
-                    Some(form) => {
-                        let value = self.tree(form);
-                        lines.push(&value);
-                    }
-                    None => lines.push("unreachable!(\"it failed above\")"),
-                }
+        if let Some(calls) = &calls {
+            lines.push(&format!("{calls}.set({calls}.get() + 1);"));
+            for (at, body) in bodies.iter().enumerate() {
+                let otherwise = if at == 0 { "" } else { "} else " };
+                let when = match at + 1 == bodies.len() {
+                    true => "{".to_string(),
+                    false => format!("if {calls}.get() == {} {{", at + 1),
+                };
+                lines.push(&format!("{otherwise}{when}"));
+                lines.indent += 1;
+                self.write_body(lines, body, parameters);
+                lines.indent -= 1;
             }
-            None => lines.push("unreachable!(\"it was not called\")"),
+            lines.push("}");
+        } else {
+            match last {
+                Some(body) => self.write_body(lines, body, parameters),
+                None => lines.push("unreachable!(\"it was not called\")"),
+            }
         }
         lines.indent -= 1;
         lines.push("};");
         name
+    }
+
+    /// What a function did, and what it returned.
+    fn write_body(&mut self, lines: &mut Lines, body: &Body, parameters: &[(&str, Form<Operand>)]) {
+        let mut next = body.parameters.iter();
+        for (root, form) in parameters {
+            let named = form.map(&mut |operand| match next.next() {
+                Some(typed) => typed.clone(),
+                None => Typed { name: crate::tree::Name { frame: 0, var: u32::MAX }, ty: operand.ty() },
+            });
+            self.unpack(lines, &named, root);
+        }
+        body.parameters.iter().for_each(|typed| self.keep(lines, typed));
+        self.statements(lines, body);
+        match &body.returned {
+            Some(form) => {
+                let value = self.tree(form);
+                lines.push(&value);
+            }
+            None => lines.push("unreachable!(\"it failed above\")"),
+        }
     }
 
     /// A function of a list of arrays.

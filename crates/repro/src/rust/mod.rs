@@ -81,6 +81,9 @@ impl Program {
     fn new(tree: &CallTree) -> Program {
         let mut leaked = BTreeSet::new();
         find_leaked(&tree.main, &mut BTreeSet::new(), &mut leaked);
+        if leaked.is_empty() {
+            leaked.extend(outlives(tree));
+        }
         Program {
             types: Types::default(),
             data: Vec::new(),
@@ -324,6 +327,22 @@ fn type_of(tensor: &Tensor) -> ArrayType {
 fn sizes(ty: &ArrayType) -> String {
     let sizes: Vec<String> = ty.shape.iter().map(|n| n.to_string()).collect();
     format!("[{}]", sizes.join(", "))
+}
+
+/// The value that outlived its trace, where that is what failed: the last of the type that the message names.
+fn outlives(tree: &CallTree) -> Option<u32> {
+    fn last_of(body: &Body, ty: &str) -> Option<u32> {
+        body.statements.iter().rev().find_map(|statement| {
+            let inner = match statement {
+                Statement::Api(call) => call.bodies.iter().rev().find_map(|body| last_of(body, ty)),
+                _ => None,
+            };
+            let own = || statement.results().into_iter().find(|typed| typed.ty.to_string() == ty);
+            inner.or_else(|| own().map(|typed| typed.name.var))
+        })
+    }
+    let message = tree.failure.as_ref()?.message.strip_prefix("a traced ")?;
+    last_of(&tree.main, message.strip_suffix(" is still alive after its trace has ended")?)
 }
 
 /// Values that are used where they are out of scope.

@@ -65,8 +65,16 @@ pub(crate) fn check_graph(
     results: &[Tensor],
     executor: &dyn Executor,
 ) -> Result<(), Error> {
-    if CHECK_NANS.is_on() && results.iter().any(|result| odd_element(result).is_some()) {
-        find_odd(graph, inputs, executor)?;
+    if CHECK_NANS.is_on()
+        && let Some((number, result, (at, value))) = first_odd(results)
+        && let Some(again) = find_odd(graph, inputs, executor)?
+        && first_odd(&again).is_none()
+    {
+        let place = place(result, at);
+        let message =
+            format!("result {number} is {value} at {place}, and finite if each primitive runs alone");
+        let error = Error::new(ErrorKind::Check, message).while_running();
+        return Err(error.help("`repro::check_compiled` says whether compiled code is wrong"));
     }
     if CHECK_COMPILED.is_on() && !graph.has_effect() {
         let expected = eval(graph, inputs).map_err(Error::bug)?;
@@ -119,26 +127,33 @@ fn odd_element(tensor: &Tensor) -> Option<(usize, String)> {
     Some((at, text))
 }
 
+/// The first of some arrays that has an element that is NaN or infinite, with its number and the element.
+fn first_odd(results: &[Tensor]) -> Option<(usize, &Tensor, (usize, String))> {
+    let odd = |(number, result)| Some((number, result, odd_element(result)?));
+    results.iter().enumerate().find_map(odd)
+}
+
 fn check_finite(
     prim: &Prim,
     operands: &[Tensor],
     results: &[Tensor],
     location: Option<&Location>,
 ) -> Result<(), Error> {
-    let Some((result, (at, value))) = results.iter().find_map(|r| Some((r, odd_element(r)?))) else {
-        return Ok(());
-    };
+    let Some((_, result, (at, value))) = first_odd(results) else { return Ok(()) };
     if operands.iter().any(|operand| odd_element(operand).is_some()) {
         return Ok(());
     }
     let message =
         format!("`{}` gave {value} for finite operands, first at {}", prim.name(), place(result, at));
     let error = Error::new(ErrorKind::Check, message).while_running();
-    let error =
-        error.help("look at its operands with `debug_print!`, or keep them away from there with `select`");
+    let help = "look at its operands with `debug_print!`, or keep them away from there with `select`";
     Err(match location {
-        Some(location) => error.at(location.clone()),
-        None => error,
+        // Of compiled code only results are known: what is inside was computed again.
+        Some(location) => {
+            let again = format!("found by running each primitive alone, after the function had run; {help}");
+            error.help(again).at(location.clone())
+        }
+        None => error.help(help),
     })
 }
 
@@ -149,8 +164,9 @@ fn place(tensor: &Tensor, at: usize) -> String {
     format!("[{}]", index.map(|i| i.to_string()).collect::<Vec<_>>().join(", "))
 }
 
-/// Runs a graph one compiled primitive at a time, and fails at the first that gives what is not finite.
-fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result<(), Error> {
+/// Runs a graph one compiled primitive at a time, and fails at the first that gives what is not finite. Otherwise its
+/// results; nothing where they cannot be computed again.
+fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result<Option<Vec<Tensor>>, Error> {
     let inputs: Vec<Option<Tensor>> = inputs.iter().cloned().map(Some).collect();
     let mut values = Values::new(graph, &inputs);
     for equation in &graph.equations {
@@ -158,10 +174,10 @@ fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result
         let results = step(&equation.prim, &operands, &result_types(graph, equation), executor)?;
         let (Some(results), Some(operands)) = (results, operands.into_iter().collect::<Option<Vec<_>>>())
         else {
-            return Ok(());
+            return Ok(None);
         };
         if let Prim::Call(call) = &equation.prim {
-            if results.iter().any(|result| odd_element(result).is_some()) {
+            if first_odd(&results).is_some() {
                 find_odd(&call.graph, &operands, executor)?;
             }
         } else {
@@ -169,7 +185,7 @@ fn find_odd(graph: &Graph, inputs: &[Tensor], executor: &dyn Executor) -> Result
         }
         values.keep(equation, Some(results));
     }
-    Ok(())
+    Ok(graph.outputs.iter().map(|atom| values.of(atom)).collect())
 }
 
 /// An error if compiled results are not those of the evaluator, up to rounding.

@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use rustc_hash::FxHashMap;
 use tracewell_graph::Graph;
 use tracewell_graph::prim::first_half;
-use tracewell_repro::Body;
+use tracewell_repro::Recorded;
 use tracewell_runtime::Executable;
 use tracewell_trace::{Error, Value};
 
@@ -39,7 +39,7 @@ pub(crate) struct Entry {
     /// Which results have a weak type.
     pub(crate) weak_results: Vec<bool>,
     /// What it did while it was traced, for repros.
-    pub(crate) recorded: Option<Arc<Body>>,
+    pub(crate) recorded: Option<Arc<Recorded>>,
     compiled: OnceLock<Arc<Executable>>,
     /// Its graph with the residuals of its derivative, by the inputs that vary; `None` where it has none.
     linearized: Mutex<Vec<Halved>>,

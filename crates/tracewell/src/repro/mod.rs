@@ -31,6 +31,8 @@ use tracewell_trace::{Error, ErrorKind, Value, complete, raise};
 pub use crate::checks::{check_compiled, check_nans};
 pub use tracewell_repro::{CallTree, Failure, Signature, Stage, Statement, Verdict};
 
+pub(crate) use tracewell_repro::KeptCall;
+
 pub(crate) use session::{
     early, found, install, last_call, release, restore, session, session_after, take_body,
 };

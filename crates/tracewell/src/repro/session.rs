@@ -10,8 +10,8 @@ use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::Location;
 use tracewell_repro::{
-    Body, CallTree, Dependency, Failure, Limits, Place, Recorder, Signature, Stage, Statement, failing,
-    plain_operand,
+    Body, CallTree, Dependency, Failure, KeptCall, Limits, Place, Recorded, Recorder, Signature, Stage,
+    Statement, failing, plain_operand,
 };
 use tracewell_trace::{Cause, Error, ErrorKind, Observing, Switch, Value, Witness, install_witness};
 
@@ -31,7 +31,7 @@ thread_local! {
     /// What records on this thread.
     static CURRENT: RefCell<Option<Arc<Recorder>>> = const { RefCell::new(None) };
     /// The last call that was recorded and did not fail, without data: what a leaked tracer came from.
-    static LAST: RefCell<Option<Statement>> = const { RefCell::new(None) };
+    static LAST: RefCell<Option<KeptCall>> = const { RefCell::new(None) };
     /// Where folders go on this thread, whatever the variable says; the last counts.
     static FOLDERS: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
     static REPLAY_COUNT: Cell<usize> = const { Cell::new(0) };
@@ -100,18 +100,18 @@ pub(crate) fn session() -> Option<Session> {
 }
 
 /// The same, after a call that was recorded before.
-pub(crate) fn session_after(before: Option<&Statement>) -> Option<Session> {
+pub(crate) fn session_after(before: Option<&KeptCall>) -> Option<Session> {
     if is_recording() || !is_armed() {
         return None;
     }
-    Some(start(before.cloned().into_iter().collect(), nowhere()))
+    Some(start(before, nowhere()))
 }
 
 fn nowhere() -> Location {
     Location { file: "".into(), line: 0, column: 0 }
 }
 
-fn start(before: Vec<Statement>, location: Location) -> Session {
+fn start(before: Option<&KeptCall>, location: Location) -> Session {
     let recorder = Arc::new(Recorder::new(location, before, MOST.get()));
     let outer = CURRENT.with_borrow_mut(|current| current.replace(recorder.clone()));
     let _observing = Observing::start(recorder.clone());
@@ -124,12 +124,12 @@ fn with_current<T>(f: impl FnOnce(&Recorder) -> T) -> Option<T> {
 }
 
 /// The last call that was recorded here.
-pub(crate) fn last_call() -> Option<Statement> {
-    with_current(Recorder::last_statement).flatten()
+pub(crate) fn last_call() -> Option<KeptCall> {
+    with_current(Recorder::last_call).flatten()
 }
 
 /// What the function that has just been traced did.
-pub(crate) fn take_body() -> Option<Arc<Body>> {
+pub(crate) fn take_body() -> Option<Arc<Recorded>> {
     with_current(Recorder::take_ended).flatten()
 }
 
@@ -138,7 +138,8 @@ pub(crate) fn found(entry: &Entry) {
     with_current(|recorder| {
         let from_graph = || {
             let frame = u64::MAX - Arc::as_ptr(&entry.graph) as u64;
-            Arc::new(Body::from_graph(&entry.graph, frame, &entry.signature.function.location))
+            let body = Body::from_graph(&entry.graph, frame, &entry.signature.function.location);
+            Arc::new(Recorded::from(body))
         };
         recorder.cached(entry.recorded.clone().unwrap_or_else(from_graph));
     });
@@ -162,7 +163,7 @@ pub(crate) struct Early(PathBuf);
 impl Drop for Early {
     fn drop(&mut self) {
         // That it cannot be removed is no news for the user: it says that it was written early.
-        let _ = std::fs::remove_dir_all(&self.0);
+        let _ = tracewell_repro::remove(&self.0);
     }
 }
 
@@ -244,15 +245,16 @@ fn whole(main: Body, failure: Option<Failure>) -> CallTree {
     let settings = settings::now(failure.as_ref());
     let stand_ins = with_current(Recorder::note).flatten().into_iter().collect();
     let tree = CallTree { version, settings, main, failure, stand_ins };
-    let mut tree = stand_in::written(tree);
+    let answers = with_current(Recorder::answers).unwrap_or_default();
+    let mut tree = stand_in::written(tree, &answers);
     // A tracer of an earlier call: that call comes first.
     let numbered = tree.numbered();
     if numbered.stand_ins.len() > tree.stand_ins.len()
         && let Some(last) = LAST.with_borrow(Clone::clone)
     {
         let mut with_last = tree.clone();
-        with_last.main.statements.insert(0, last);
-        let with_last = stand_in::written(with_last);
+        with_last.main.statements.insert(0, last.unpacked());
+        let with_last = stand_in::written(with_last, &answers);
         if with_last.numbered().stand_ins.len() <= numbered.stand_ins.len() {
             tree = with_last;
         }
@@ -364,7 +366,7 @@ pub(super) fn expect<Y: Tree>(
     location: Location,
 ) -> Result<Y, Error> {
     crate::executor::install();
-    let _session = if is_armed() || COLLECTING.is_on() { Some(start(Vec::new(), nowhere())) } else { None };
+    let _session = if is_armed() || COLLECTING.is_on() { Some(start(None, nowhere())) } else { None };
     let y = KEEPING.on(f);
     if holds(&y) {
         return Ok(y);
@@ -388,7 +390,7 @@ pub(super) fn expect<Y: Tree>(
 /// Runs `f` and gives what it did, or how it failed.
 pub(super) fn collect<R>(f: impl FnOnce() -> R, location: Location) -> (R, Repro) {
     crate::executor::install();
-    let session = start(Vec::new(), location);
+    let session = start(None, location);
     COLLECTED.set(None);
     let result = COLLECTING.on(f);
     let tree = COLLECTED.take().unwrap_or_else(|| whole(session.recorder.finished(), None));

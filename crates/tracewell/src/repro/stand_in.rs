@@ -1,19 +1,21 @@
 //! What is not in a tree is stood in for, openly: primitives and functions of users are code, not text.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+use tracewell_array::Tensor;
 use tracewell_graph::prim::Call;
 use tracewell_graph::text::NoCustom;
 use tracewell_graph::{ArrayType, Graph, HostFunction, Lowering, Prim};
 use tracewell_kernel::{BufferFn, BufferMut, BufferRef, CallError};
-use tracewell_repro::{Bind, Body, CallTree, Failure, FolderError, Name, Operand, Statement};
+use tracewell_repro::{Bind, Body, CallTree, Failure, FolderError, Name, Operand, Statement, Typed};
 use tracewell_trace::{Api, Error, ErrorKind, Form};
 
-/// The tree with what cannot be written replaced, and a note for each.
-pub(super) fn written(mut tree: CallTree) -> CallTree {
-    let mut work = Work { notes: BTreeSet::new(), gone: BTreeSet::new(), expected: false };
+/// The tree with what cannot be written replaced, and a note for each. `answers` are results that are known.
+pub(super) fn written(mut tree: CallTree, answers: &FxHashMap<Name, Tensor>) -> CallTree {
+    let mut work = Work { answers, notes: BTreeSet::new(), gone: BTreeMap::new(), expected: false };
     tree.main = work.body(&tree.main, tree.failure.as_ref());
     for note in work.notes {
         if !tree.stand_ins.contains(&note) {
@@ -23,18 +25,19 @@ pub(super) fn written(mut tree: CallTree) -> CallTree {
     tree
 }
 
-struct Work {
+struct Work<'a> {
+    answers: &'a FxHashMap<Name, Tensor>,
     notes: BTreeSet<String>,
-    /// Values whose primitives are not there any more.
-    gone: BTreeSet<Name>,
+    /// Values whose primitives are not there any more, with what stands for them.
+    gone: BTreeMap<Name, Operand>,
     /// Whether what was expected was noted.
     expected: bool,
 }
 
-impl Work {
+impl Work<'_> {
     fn operand(&mut self, operand: &Operand) -> Operand {
         match operand {
-            Operand::Var(typed) if self.gone.contains(&typed.name) => Operand::Lost(typed.ty.clone()),
+            Operand::Var(typed) if self.gone.contains_key(&typed.name) => self.gone[&typed.name].clone(),
             Operand::Lost(ty) => {
                 self.notes.insert("the data of an array was not kept: it is zeros".to_string());
                 Operand::Lost(ty.clone())
@@ -123,9 +126,14 @@ impl Work {
             self.notes.insert(format!("the primitive `{name}` is what it expands to"));
             return Some(Statement::Bind(Bind { prim: Call { graph }.into(), ..bind }));
         }
+        let known = bind.results.iter().all(|typed| self.answers.contains_key(&typed.name));
+        let instead = if known { "what they were" } else { "zeros" };
         self.notes
-            .insert(format!("the primitive `{name}` of the program is not here: its results are zeros"));
-        self.gone.extend(bind.results.iter().map(|typed| typed.name));
+            .insert(format!("the primitive `{name}` of the program is not here: its results are {instead}"));
+        for Typed { name, ty } in &bind.results {
+            let data = self.answers.get(name).map(|data| Operand::Data(data.clone(), ty.weak));
+            self.gone.insert(*name, data.unwrap_or_else(|| Operand::Lost(ty.clone())));
+        }
         let failed = bind.results.is_empty();
         failure.filter(|_| failed).map(|failure| Statement::Raise {
             kind: ErrorKind::parse(&failure.kind).unwrap_or(ErrorKind::Bug),

@@ -160,7 +160,7 @@ where
 struct Origin {
     number: u64,
     /// The call that returned it, where that was not part of another.
-    call: Option<repro::Statement>,
+    call: Option<repro::KeptCall>,
 }
 
 impl Origin {
