@@ -36,13 +36,6 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: RANDOM,
     },
     Defect {
-        breaks: "reductions of which one needs the other share their loops",
-        file: "crates/fuse/src/unify.rs",
-        text: "!is_needed && is_alike(nest, group[0], i)",
-        with: "is_alike(nest, group[0], i)",
-        test: FUSE,
-    },
-    Defect {
         breaks: "reductions over rows of different lengths share their loops",
         file: "crates/fuse/src/unify.rs",
         text: "nest.loops.parent(a[0]) == nest.loops.parent(b[0]) && extents(a) == extents(b)",
