@@ -154,6 +154,7 @@ fn a_dynamic_slice_has_all_that_had_to_happen() {
     assert!(slice.iter().any(|node| *node.kind() == Kind::Branch));
     let of_sin = tape.find("sin").unwrap().slice();
     assert!(!of_sin.iter().any(|node| node.name() == "exp"));
+    assert!(!of_sin.iter().any(|node| *node.kind() == Kind::Branch), "no branch was before it: {of_sin:?}");
 }
 
 #[test]
