@@ -113,6 +113,10 @@ pub fn save(tree: &CallTree, place: &Place, library: &Dependency, limits: Limits
 pub fn remove(folder: &Path) -> io::Result<()> {
     let name = folder.file_name().unwrap_or_default().to_string_lossy();
     let hidden = folder.with_file_name(format!(".gone-{name}"));
+    // What a process that was killed here has left would be in the way.
+    if hidden.exists() {
+        fs::remove_dir_all(&hidden)?;
+    }
     fs::rename(folder, &hidden)?;
     fs::remove_dir_all(&hidden)
 }
@@ -260,4 +264,22 @@ fn plain_file(folder: &Path, name: &str) -> Result<Vec<u8>, FolderError> {
     let read = File::open(&path).and_then(|file| file.take(LARGEST).read_to_end(&mut bytes));
     read.map_err(|error| FolderError::Io(path, error))?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_removal_left_is_not_in_the_way() {
+        let root = std::env::temp_dir().join(format!("tracewell-removed-{}", std::process::id()));
+        let (folder, left) = (root.join("repro"), root.join(".gone-repro"));
+        for path in [&folder, &left] {
+            fs::create_dir_all(path).unwrap();
+            fs::write(path.join("tree.txt"), "half").unwrap();
+        }
+        remove(&folder).unwrap();
+        assert!(!folder.exists() && !left.exists());
+        fs::remove_dir_all(root).unwrap();
+    }
 }
