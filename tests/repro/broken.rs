@@ -13,8 +13,12 @@ fn model(x: &Array) -> Array {
 
 /// Breaks a step, and gives whom `bisect` blames for the model and for what is left of it.
 fn is_caught(fault: Fault) -> [Blame; 2] {
-    // Rows of 23: every vector loop has a rest.
-    let x = Array::linspace(-1.0, 1.0, 92, F32).reshape([4, 23]);
+    is_caught_in(fault, model)
+}
+
+fn is_caught_in(fault: Fault, model: fn(&Array) -> Array) -> [Blame; 2] {
+    // Rows of 23 and 115 elements: every vector loop has a rest.
+    let x = Array::linspace(-1.0, 1.0, 115, F32).reshape([5, 23]);
     let blamed = breaking(fault, || {
         let found = repro::assert_reproduces(|| repro::check_compiled(|| jit(model).call(&x)));
         assert!(found.failure().unwrap().message.starts_with("compiled, result 0"), "{:?}", found.failure());
@@ -63,9 +67,11 @@ fn a_broken_wide_vector() {
     }
 }
 
+/// Loops of independent elements and loops that reduce them are divided at two places of the compiler.
 #[test]
 fn a_broken_vector_tail() {
-    for blame in is_caught(Fault::Tail) {
+    let independent = |x: &Array| (x.sin() - x.cos()) * 0.5;
+    for blame in [is_caught(Fault::Tail), is_caught_in(Fault::Tail, independent)].concat() {
         assert_eq!(blame.step, "vector tail", "{blame}");
     }
 }

@@ -65,6 +65,7 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("mlp", mlp()),
         ("columns", columns(9, 40)),
         ("many columns", columns(3, 2500)),
+        ("columns that leave a rest", columns(3, 2503)),
         ("broadcast and reduce", broadcast_reduce()),
         ("shapes", shapes()),
         ("heads", heads()),
