@@ -172,6 +172,12 @@ fn a_rebuilt_closure_is_traced_but_not_compiled_again() {
         build(3.0).call(&x);
     }
     assert_eq!(tracewell::cache_stats().compiled, compiled, "the same graph");
-    build(4.0).call(&x);
-    assert_eq!(tracewell::cache_stats().compiled, compiled + 1, "another graph");
+    let building = tracewell::cache_stats().building;
+    let other = build(4.0);
+    other.call(&x);
+    let stats = tracewell::cache_stats();
+    assert_eq!(stats.compiled, compiled + 1, "another graph");
+    assert!(stats.building > building, "it took time");
+    other.call(&x);
+    assert_eq!(tracewell::cache_stats().building, stats.building, "a warm call takes none");
 }

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use tracewell_array::Tensor;
 use tracewell_graph::{Graph, InElement};
@@ -10,6 +9,7 @@ use tracewell_kernel::CallError;
 use tracewell_runtime::{Executable, Input, RunError};
 use tracewell_trace::{Error, ErrorKind};
 
+use crate::building::counted;
 use crate::cache::ByteCache;
 use crate::config;
 use crate::dump;
@@ -32,9 +32,9 @@ pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<
     if let Some(found) = executables().get(&key) {
         return Ok(found);
     }
-    let start = Instant::now();
-    let made = Arc::new(compile(graph, settings)?);
-    dump::compiled(graph, settings, &made, start.elapsed());
+    let (made, duration) = counted(|| compile(graph, settings));
+    let made = Arc::new(made?);
+    dump::compiled(graph, settings, &made, duration);
     COMPILED.fetch_add(1, Ordering::Relaxed);
     let bytes = graph.bytes() + size(&made);
     executables().insert(key, made.clone(), bytes);

@@ -23,6 +23,7 @@
 //! ```
 
 mod array;
+mod building;
 mod cache;
 mod checks;
 mod config;

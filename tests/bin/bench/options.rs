@@ -21,6 +21,8 @@ loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a 
                  ratio              peer_s / ours_s: how many times faster we are
                  first_call_s       our first call: tracing, compilation, one run
                  peer_first_call_s  the peer's
+                 building_s         our tracing and compiling
+                 peer_building_s    the peer's
                  ours_spread        the slowest round in those of the fastest
                  peer_spread        the peer's
                  ours_bytes         of results and of what lies between

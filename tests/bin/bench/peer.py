@@ -5,6 +5,7 @@ Started by `cargo xtask bench --against jax,numpy` as `peer.py PEER THREADS`, an
 
     first NAME          ->  SECONDS NUMBERS…    the first call, tracing and compilation included, and its result
     time NAME CALLS     ->  SECONDS             of one call, from so many
+    build NAME          ->  SECONDS             of tracing and compiling it anew, or NaN
     memory NAME         ->  BYTES BYTES BYTES   of its arguments, of its results and of what lies between, or NaN
 """
 
@@ -92,6 +93,16 @@ def timed(function, args, calls):
     return ((time.perf_counter() - start) / calls,)
 
 
+def build(program):
+    """Another function, since JAX remembers what it compiled."""
+    if PEER != "jax" or not program.jitted:
+        return (float("nan"),)
+    function, args = prepare(program)
+    start = time.perf_counter()
+    function.lower(*args).compile()
+    return (time.perf_counter() - start,)
+
+
 def memory(program, function, args):
     """As it was planned; nothing is known of what is not compiled."""
     if PEER != "jax" or not program.jitted:
@@ -114,6 +125,8 @@ def main():
                 ready, numbers = run_first(program)
             elif question == "time":
                 numbers = timed(*ready, int(rest[0]))
+            elif question == "build":
+                numbers = build(program)
             else:
                 numbers = memory(program, *ready)
         print(*map(repr, numbers), flush=True)

@@ -24,7 +24,8 @@ pub(super) struct Row {
 pub(super) struct Side {
     pub(super) seconds: Option<f64>,
     pub(super) spread: Option<f64>,
-    pub(super) first_call: Option<f64>,
+    /// Tracing and compiling.
+    pub(super) building: Option<f64>,
     pub(super) bytes: Option<f64>,
 }
 
@@ -58,13 +59,13 @@ fn row(object: &Object) -> Result<Row> {
         ours: Side {
             seconds: number("ours_s"),
             spread: number("ours_spread"),
-            first_call: number("first_call_s"),
+            building: number("building_s"),
             bytes: number("ours_bytes"),
         },
         theirs: Side {
             seconds: number("peer_s"),
             spread: number("peer_spread"),
-            first_call: number("peer_first_call_s"),
+            building: number("peer_building_s"),
             bytes: number("peer_bytes"),
         },
     })

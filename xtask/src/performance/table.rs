@@ -2,7 +2,7 @@
 
 use super::row::Row;
 
-/// Times, memory and first calls of each.
+/// Times, memory and building of each.
 pub(super) fn comparisons(rows: &[&Row]) -> String {
     let head = [
         "program",
@@ -12,8 +12,8 @@ pub(super) fn comparisons(rows: &[&Row]) -> String {
         "its time",
         "spread",
         "ratio",
-        "our first call",
-        "its first call",
+        "our building",
+        "its building",
         "our memory",
         "its memory",
         "share of the limit",
@@ -27,8 +27,8 @@ pub(super) fn comparisons(rows: &[&Row]) -> String {
             or_dash(row.theirs.seconds, time),
             or_dash(row.theirs.spread, two_digits),
             or_dash(row.ratio, two_digits),
-            or_dash(row.ours.first_call, time),
-            or_dash(row.theirs.first_call, time),
+            or_dash(row.ours.building, time),
+            or_dash(row.theirs.building, time),
             or_dash(row.ours.bytes, size),
             or_dash(row.theirs.bytes, size),
             or_dash(row.share, two_digits),
@@ -92,7 +92,16 @@ pub(super) fn mean(rows: &[&Row]) -> String {
         .map(|row| format!("`{}` ({})", row.name, or_dash(row.ratio, two_digits)))
         .collect();
     let below = if below.is_empty() { "none".to_string() } else { below.join(", ") };
-    format!("Geometric mean of {} ratios: {mean:.2}. Below 1: {below}.\n", ratios.len())
+    format!("Geometric mean of {} ratios: {mean:.2}. Below 1: {below}.{}\n", ratios.len(), building(rows))
+}
+
+/// How much faster tracing and compiling is, where it is least.
+fn building(rows: &[&Row]) -> String {
+    let ratios = rows.iter().filter_map(|row| Some((row.theirs.building? / row.ours.building?, &row.name)));
+    let least = ratios.min_by(|a, b| a.0.total_cmp(&b.0));
+    least.map_or_else(String::new, |(least, name)| {
+        format!(" Tracing and compiling takes the peer at least {least:.0} times as long (`{name}`).")
+    })
 }
 
 fn table(head: &[&str], lines: impl Iterator<Item = Vec<String>>) -> String {
@@ -152,7 +161,8 @@ mod tests {
 
     const ROWS: &str = r#"[
   {"name": "wide_100", "group": "first", "threads": 2, "ours_s": 1e-3, "peer": "jax", "peer_s": 5e-1, "ratio": 5e2},
-  {"name": "wide_1000", "group": "first", "threads": 2, "ours_s": 1.2e-2, "peer": "jax", "peer_s": 6e-3, "ratio": 5e-1},
+  {"name": "wide_1000", "group": "first", "threads": 2, "ours_s": 1.2e-2, "peer": "jax", "peer_s": 6e-3, "ratio": 5e-1,
+   "building_s": 1e-3, "peer_building_s": 2.5e-2},
   {"name": "copy_l1", "group": "limits", "threads": 2, "per_second": 5e11},
   {"name": "fma_f32", "group": "limits", "threads": 1, "per_second": 1.7e11}
 ]"#;
@@ -179,6 +189,8 @@ mod tests {
 
     #[test]
     fn the_mean_is_geometric_and_names_what_is_slower() {
-        assert_eq!(lines("first", mean), ["Geometric mean of 2 ratios: 15.81. Below 1: `wide_1000` (0.50)."]);
+        let sentences = "Geometric mean of 2 ratios: 15.81. Below 1: `wide_1000` (0.50). \
+            Tracing and compiling takes the peer at least 25 times as long (`wide_1000`).";
+        assert_eq!(lines("first", mean), [sentences]);
     }
 }

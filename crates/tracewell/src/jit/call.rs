@@ -18,6 +18,7 @@ use super::lower;
 use super::signature::Signature;
 use super::turn::{self, Turn};
 use crate::array::Array;
+use crate::building::counted;
 use crate::checks::{self, CHECK_PURITY, RETRACE, Seen};
 use crate::executable::run;
 use crate::executor::Compiled;
@@ -254,9 +255,9 @@ impl<'a> Call<'a> {
                 Turn::Recursion => return Err(self.recursion().into()),
             };
             let mark = checks::mark();
-            let start = Instant::now();
-            let (traced, signature) = self.trace(function, &body)?;
-            crate::dump::traced(self.callee.name(), &traced.staged.graph, start.elapsed());
+            let (traced, duration) = counted(|| self.trace(function, &body));
+            let (traced, signature) = traced?;
+            crate::dump::traced(self.callee.name(), &traced.staged.graph, duration);
             let recorded = repro::take_body();
             if CHECK_PURITY.is_on() {
                 self.check_purity(function, known.as_deref(), &traced, &body)?;

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 use tracewell_graph::Graph;
@@ -16,6 +17,7 @@ use tracewell_runtime::Executable;
 use tracewell_trace::{Error, Value};
 
 use super::signature::Signature;
+use crate::building::building;
 use crate::cache::ByteCache;
 use crate::config;
 use crate::executable::executable;
@@ -170,6 +172,8 @@ pub struct CacheStats {
     pub executable_bytes: usize,
     /// Graphs compiled since the program started.
     pub compiled: u64,
+    /// Time spent on tracing and compiling since the program started.
+    pub building: Duration,
 }
 
 /// How full the caches are.
@@ -179,7 +183,7 @@ pub fn cache_stats() -> CacheStats {
         (entries.len(), entries.bytes())
     };
     let (executables, executable_bytes, compiled) = crate::executable::stats();
-    CacheStats { traces, trace_bytes, executables, executable_bytes, compiled }
+    CacheStats { traces, trace_bytes, executables, executable_bytes, compiled, building: building() }
 }
 
 /// Forgets every trace and every executable; memory is freed as soon as no call uses it.

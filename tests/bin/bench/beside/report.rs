@@ -14,6 +14,8 @@ pub(super) struct Sample {
     /// Seconds of one call, by round.
     pub(super) times: Vec<f64>,
     pub(super) first: First,
+    /// Seconds of tracing and compiling, if they were asked for.
+    pub(super) builds: Vec<f64>,
     /// What it takes, if it was asked for.
     pub(super) bytes: Option<Bytes>,
 }
@@ -36,6 +38,8 @@ struct Times {
     /// The slowest round in those of the fastest.
     spread: f64,
     first: f64,
+    /// Tracing and compiling.
+    building: Option<f64>,
     /// Bytes of results and of what lies between.
     taken: Option<f64>,
 }
@@ -45,7 +49,8 @@ impl Times {
         let median = median(&mut sample.times);
         let spread = sample.times.last().zip(sample.times.first()).map_or(1.0, |(slow, fast)| slow / fast);
         let taken = sample.bytes.and_then(|bytes| bytes.taken());
-        Times { median, spread, first: sample.first.seconds, taken }
+        let building = (!sample.builds.is_empty()).then(|| self::median(&mut sample.builds));
+        Times { median, spread, first: sample.first.seconds, building, taken }
     }
 }
 
@@ -95,6 +100,8 @@ impl Row {
             ("ratio", number(self.ratio())),
             ("first_call_s", number(Some(self.ours.first))),
             ("peer_first_call_s", number(self.peer_first())),
+            ("building_s", number(self.ours.building)),
+            ("peer_building_s", number(self.peer.as_ref().and_then(|(_, peer)| peer.building))),
             ("ours_spread", number(Some(self.ours.spread))),
             ("peer_spread", number(self.peer.as_ref().map(|(_, peer)| peer.spread))),
             ("ours_bytes", number(self.ours.taken)),
@@ -110,7 +117,7 @@ impl Row {
 /// The names of the columns.
 pub(super) fn header() -> String {
     format!(
-        "{:<24} {:>7} {:>10} {:>7}  {:<10} {:>11} {:>7} {:>7} {:>11} {:>11} {:>9} {:>9} {:>6}  agrees",
+        "{:<24} {:>7} {:>10} {:>7}  {:<10} {:>11} {:>7} {:>7} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9} {:>6}  agrees",
         "",
         "threads",
         "ours",
@@ -120,6 +127,8 @@ pub(super) fn header() -> String {
         "spread",
         "ratio",
         "first call",
+        "peer's",
+        "building",
         "peer's",
         "memory",
         "peer's",
@@ -134,12 +143,14 @@ impl fmt::Display for Row {
         match (&self.peer, self.ratio()) {
             (Some((who, peer)), Some(ratio)) => write!(
                 f,
-                "{:<10} {:>11} {:>7.2} {ratio:>7.2} {:>11} {:>11} {:>9} {:>9} {:>6}  {}",
+                "{:<10} {:>11} {:>7.2} {ratio:>7.2} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9} {:>6}  {}",
                 who.name(),
                 show(peer.median),
                 peer.spread,
                 show(ours.first),
                 self.peer_first().map_or("-".to_string(), show),
+                known(ours.building),
+                known(peer.building),
                 ours.taken.map_or("-".to_string(), size),
                 peer.taken.map_or("-".to_string(), size),
                 self.share.map_or("-".to_string(), |share| format!("{share:.2}")),
@@ -148,6 +159,11 @@ impl fmt::Display for Row {
             _ => write!(f, "{:<10} {:>11} {:>7} {:>7} {:>11}", "-", "", "", "", show(ours.first)),
         }
     }
+}
+
+/// Seconds that may not be known.
+fn known(seconds: Option<f64>) -> String {
+    seconds.filter(|seconds| !seconds.is_nan()).map_or("-".to_string(), show)
 }
 
 /// Bytes, as people read them.

@@ -2,6 +2,7 @@
 //!
 //! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
 //! `time NAME CALLS` answers the seconds of one call, from so many;
+//! `build NAME` traces and compiles a program anew and answers the seconds, or NaN;
 //! `memory NAME` answers the bytes of its arguments, of its results and of what lies between, or NaN.
 //!
 //! A side keeps one program: the others' arrays would only be in the way.
@@ -90,6 +91,11 @@ impl Member {
         Ok((BATCH / seconds).ceil().max(1.0) as usize)
     }
 
+    /// Seconds of tracing and compiling, NaN where nothing is compiled.
+    pub(super) fn build(&mut self, program: &str) -> Result<f64> {
+        Ok(self.ask(&format!("build {program}"))?[0])
+    }
+
     /// The bytes that a program takes.
     pub(super) fn memory(&mut self, program: &str) -> Result<Bytes> {
         Ok(Bytes::from_numbers(&self.ask(&format!("memory {program}"))?))
@@ -147,6 +153,14 @@ pub(crate) fn serve() -> Result {
             ["time", name, calls] => {
                 let calls: usize = calls.parse().map_err(|_| format!("`{calls}` is no count"))?;
                 vec![seconds_of(work(&mut ready, name)?, calls)]
+            }
+            ["build", name] => {
+                let work = work(&mut ready, name)?;
+                tracewell::clear_caches();
+                let building = || tracewell::cache_stats().building;
+                let before = building();
+                drop(work());
+                vec![(building() - before).as_secs_f64()]
             }
             ["memory", name] => Bytes::of(work(&mut ready, name)?).numbers().to_vec(),
             _ => return Err(format!("`{line}` is no question")),

@@ -9,6 +9,8 @@ use crate::options::Options;
 
 /// No more first calls of a side that has spent so many seconds on them.
 const PATIENCE: f64 = 20.0;
+/// How often a program that is called is built.
+const BUILDS: usize = 3;
 
 pub(super) fn compare(plan: &Plan, crew: &mut Crew, limits: &mut Limits, options: &Options) -> Result<Row> {
     let mut sides = vec![(plan.ours, Sample::default())];
@@ -40,6 +42,11 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
     for _ in 0..rounds {
         for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
             sample.times.push(crew.member(*side)?.time(program.name, calls)?);
+        }
+    }
+    for _ in 0..BUILDS {
+        for (side, sample) in &mut *sides {
+            sample.builds.push(crew.member(*side)?.build(program.name)?);
         }
     }
     for (side, sample) in sides {
