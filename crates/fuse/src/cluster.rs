@@ -41,6 +41,8 @@ pub(crate) struct Cluster {
     pub(crate) form: Form,
     /// Rows on the stack.
     pub(crate) rows: usize,
+    /// Loops of reductions that are done beside another one, each with that one's: `unify` will make them one.
+    twins: FxHashMap<LoopId, LoopId>,
     splits: usize,
 }
 
@@ -122,6 +124,7 @@ impl Cluster {
             loads: 0,
             form: Form::Plain,
             rows: 0,
+            twins: FxHashMap::default(),
             splits: 0,
         }
     }
@@ -139,6 +142,43 @@ impl Cluster {
             cluster.roots.push(Root { to: whole, of: part.of, at });
         }
         cluster
+    }
+
+    /// The loops of a reduction that it computes at each of its points, if that is over the same elements as this one.
+    pub(crate) fn twin(&self, nodes: &[Node], node: &Node) -> Option<&SmallVec<[LoopId; 2]>> {
+        let Def::Reduce { axes, from, .. } = &node.def else { return None };
+        self.found.iter().find_map(|found| {
+            let other = &nodes[found.id];
+            let (What::Reduce(loops, _), Def::Reduce { axes: its, from: of, .. }) = (&found.what, &other.def)
+            else {
+                return None;
+            };
+            let is_alike = found.at == self.here && other.dtype == node.dtype && (its, of) == (axes, from);
+            is_alike.then_some(loops)
+        })
+    }
+
+    /// Notes that the reduction that was found last needs no loops of its own. Neither may need the other.
+    pub(crate) fn pair(&mut self, loops: &[LoopId]) {
+        let Some(Found { what: What::Reduce(own, _), .. }) = self.found.last() else { return };
+        let pairs =
+            own.iter().zip(loops).map(|(&own, &other)| (own, *self.twins.get(&other).unwrap_or(&other)));
+        self.twins.extend(pairs.collect::<SmallVec<[_; 2]>>());
+    }
+
+    /// A position as it will be when loops that are twins are one.
+    pub(crate) fn unified(&self, at: &Affine) -> Affine {
+        let mut unified = at.clone();
+        for &(own, coefficient) in &at.terms {
+            // A loop that was split since is no twin any more.
+            if let Some(&other) = self.twins.get(&own)
+                && self.loops.extent(own) == self.loops.extent(other)
+            {
+                unified.set(own, 0);
+                unified.set(other, coefficient);
+            }
+        }
+        unified
     }
 
     /// How often an array is computed if it is computed inside, for each position where it is wanted.

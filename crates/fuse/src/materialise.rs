@@ -7,6 +7,7 @@
 //!
 //! Deliberately absent: what the loops of a kernel will look like. That is `collapse` and `emit`.
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tracewell_kernel::steps;
 
@@ -33,6 +34,8 @@ const LOOKUP: u32 = 8;
 const LAUNCH: f64 = 2_000.0;
 /// Kernels that are considered for one more result.
 const MAX_CANDIDATES: usize = 4;
+/// Arrays that are looked through to find what two reductions share.
+const MAX_PATH: usize = 16;
 
 /// The kernels of a flow and the order between them.
 pub(crate) struct Plan {
@@ -147,12 +150,17 @@ impl Walk<'_> {
     /// Makes an array a result of a kernel.
     fn root(&mut self, k: usize, id: Id) {
         self.readers[id].retain(|reader| *reader != k);
-        self.clusters[k].wanted.remove(&id);
+        let is_needed = self.clusters[k].wanted.remove(&id).is_some();
+        let twin = self.clusters[k].twin(&self.flow.nodes, &self.flow.nodes[id]).cloned();
         let here = self.clusters[k].here.clone();
         self.clusters[k].roots.push(Root { to: id, of: id, at: here.clone() });
         self.order.add(Unit::Cluster(k));
         self.store(id, &[Unit::Cluster(k)]);
         self.compute(k, id, here);
+        // The walk goes from results to inputs: this one needs nothing that the kernel computed before.
+        if let Some(twin) = twin.filter(|_| !is_needed) {
+            self.clusters[k].pair(&twin);
+        }
     }
 
     /// Makes an array in parts by kernels that may compute what they put there. Parts that lie alike, as those of complex
@@ -266,9 +274,16 @@ impl Walk<'_> {
     /// Whether the only reader of an expensive array keeps it.
     fn kept(&self, id: Id, node: &Node) -> Option<Fate> {
         let [k] = self.readers[id][..] else { return None };
-        let is_worth_it = matches!(node.def, Def::Map { .. }) && self.costs[id] > CHEAP;
-        let row = row(node, &self.clusters[k], &self.clusters[k].wanted[&id]);
+        let wanted = &self.clusters[k].wanted[&id];
+        let is_worth_it =
+            matches!(node.def, Def::Map { .. }) && self.costs[id] > CHEAP && self.unified(k, id).len() > 1;
+        let row = row(node, &self.clusters[k], wanted);
         row.filter(|_| is_worth_it && self.has_room(k, node)).map(|row| Fate::Kept(k, row))
+    }
+
+    /// The positions at which a kernel will compute an array, if it is computed inside.
+    fn unified(&self, k: usize, id: Id) -> FxHashSet<Affine> {
+        self.clusters[k].wanted[&id].iter().map(|at| self.clusters[k].unified(at)).collect()
     }
 
     /// Whether an array is recomputed by its readers.
@@ -283,7 +298,10 @@ impl Walk<'_> {
         }
         match node.def {
             Def::Map { .. } => {
-                let trips: f64 = reads.iter().map(|(k, at)| self.clusters[*k].trips(at)).sum();
+                let trips = |&k: &usize| -> f64 {
+                    self.unified(k, id).iter().map(|at| self.clusters[k].trips(at)).sum()
+                };
+                let trips: f64 = readers.iter().map(trips).sum();
                 let cost = self.costs[id];
                 cost <= CHEAP || (trips - node.len() as f64) * f64::from(cost) <= LAUNCH
             }
@@ -361,8 +379,38 @@ impl Walk<'_> {
                 }
             }
         }
+        candidates.extend(self.twins(id, node));
         candidates.truncate(MAX_CANDIDATES);
         candidates.into_iter().find(|&k| self.may_host(k, id, node))
+    }
+
+    /// Kernels that reduce the same elements as this array does, of which they read some: directly, or through functions
+    /// that nobody has asked for yet and that are computed inside whoever asks.
+    fn twins(&self, id: Id, node: &Node) -> Vec<usize> {
+        let Def::Reduce { of: Operand::Node(of), .. } = node.def else { return Vec::new() };
+        let mut found = Vec::new();
+        let mut path = vec![of];
+        let mut looked_at = 0;
+        while let Some(at) = path.pop() {
+            looked_at += 1;
+            let unasked = self.readers[at].is_empty() && !self.required[at];
+            for &k in self.readers[at].iter().take(MAX_CANDIDATES) {
+                let is_one = !self.readers[id].contains(&k) && !found.contains(&k);
+                if is_one && self.clusters[k].twin(&self.flow.nodes, node).is_some() {
+                    found.push(k);
+                }
+            }
+            if let Def::Map { args, .. } = &self.flow.nodes[at].def
+                && unasked
+                && looked_at < MAX_PATH
+            {
+                path.extend(args.iter().filter_map(|arg| match arg {
+                    Operand::Node(arg) => Some(*arg),
+                    Operand::Literal(_) => None,
+                }));
+            }
+        }
+        found
     }
 
     fn may_host(&mut self, k: usize, id: Id, node: &Node) -> bool {
