@@ -42,8 +42,8 @@ fn what_programs_cost() {
         dense_layer                  1     1       82176     16384     5           4
         dense_gradient               2     2      163840     32768    66           5
         attention                    1     2      131072     32768    60           6
-        n_body                       2     0      135680     65536     8           5
-        pairwise_distances           1     0        4608         0     4           4
+        n_body                       1     0        3072         0    20           4
+        pairwise_distances           1     0        4608         0    16           4
         recurrence                   1     0       25088         0    65           3
         vmap_gradient                1     0       32768         0   297           4
         hessian_product              1     2       34304       512     3           3

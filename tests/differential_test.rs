@@ -31,11 +31,17 @@ fn options(seed: u64) -> Options {
     Options { size: 12 + (seed % 17) as usize, extreme: seed.is_multiple_of(3) }
 }
 
-/// Compares random graphs in the usual way and in one of the others; all failures together, each made small.
+/// Failures that are made small, which takes a while; what is wrong with more of them is mostly the same.
+const SHOWN: usize = 2;
+
+/// Compares random graphs in the usual way and in one of the others; the first failures together, each made small.
 fn compare(seeds: std::ops::Range<u64>) {
     let (mut failures, mut errors, mut skipped) = (Vec::new(), Vec::new(), 0);
     let count = (seeds.end - seeds.start) as usize;
     for seed in seeds {
+        if failures.len() == SHOWN {
+            break;
+        }
         let (graph, inputs) = graph_with(seed, options(seed));
         if let Err(why) = check_text(&graph) {
             failures.push(format!("seed {seed}: {why}\n{graph}"));
@@ -54,7 +60,7 @@ fn compare(seeds: std::ops::Range<u64>) {
             }
         }
     }
-    assert!(failures.is_empty(), "{} graphs fail:\n{}", failures.len(), failures.join("\n"));
+    assert!(failures.is_empty(), "graphs fail:\n{}", failures.join("\n"));
     assert!(skipped <= count / SKIPPED, "{skipped} results of {count} graphs are too rough to be compared");
     errors.sort_by(f64::total_cmp);
     let (median, usual) = (errors[errors.len() / 2], errors[errors.len() * 9 / 10]);

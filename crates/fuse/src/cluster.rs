@@ -144,17 +144,22 @@ impl Cluster {
         cluster
     }
 
-    /// The loops of a reduction that it computes at each of its points, if that is over the same elements as this one.
-    pub(crate) fn twin(&self, nodes: &[Node], node: &Node) -> Option<&SmallVec<[LoopId; 2]>> {
-        let Def::Reduce { axes, from, .. } = &node.def else { return None };
-        self.found.iter().find_map(|found| {
+    /// The reductions over the same elements as this one that it computes at each of its points, with their loops.
+    pub(crate) fn twins<'a>(
+        &'a self,
+        nodes: &'a [Node],
+        node: &'a Node,
+    ) -> impl Iterator<Item = (Id, &'a SmallVec<[LoopId; 2]>)> {
+        self.found.iter().filter_map(|found| {
             let other = &nodes[found.id];
-            let (What::Reduce(loops, _), Def::Reduce { axes: its, from: of, .. }) = (&found.what, &other.def)
-            else {
-                return None;
+            let What::Reduce(loops, _) = &found.what else { return None };
+            let is_alike = match (&other.def, &node.def) {
+                (Def::Reduce { axes, from, .. }, Def::Reduce { axes: its, from: of, .. }) => {
+                    (axes, from, other.dtype) == (its, of, node.dtype)
+                }
+                _ => false,
             };
-            let is_alike = found.at == self.here && other.dtype == node.dtype && (its, of) == (axes, from);
-            is_alike.then_some(loops)
+            (is_alike && found.at == self.here).then_some((found.id, loops))
         })
     }
 

@@ -14,6 +14,7 @@ use tracewell_kernel::steps;
 use crate::classify::{Def, Flow, Id, Node, Operand, Part};
 use crate::cluster::{Cluster, Form, Root, walked};
 use crate::index::Affine;
+use crate::loops::LoopId;
 use crate::order::{Order, Unit};
 use crate::reduce;
 use crate::rows::{Row, row};
@@ -36,6 +37,8 @@ const LAUNCH: f64 = 2_000.0;
 const MAX_CANDIDATES: usize = 4;
 /// Arrays that are looked through to find what two reductions share.
 const MAX_PATH: usize = 16;
+/// Arrays that are looked at to see whether one reduction needs another.
+const MAX_NEEDED: usize = 64;
 
 /// The kernels of a flow and the order between them.
 pub(crate) struct Plan {
@@ -150,17 +153,12 @@ impl Walk<'_> {
     /// Makes an array a result of a kernel.
     fn root(&mut self, k: usize, id: Id) {
         self.readers[id].retain(|reader| *reader != k);
-        let is_needed = self.clusters[k].wanted.remove(&id).is_some();
-        let twin = self.clusters[k].twin(&self.flow.nodes, &self.flow.nodes[id]).cloned();
+        self.clusters[k].wanted.remove(&id);
         let here = self.clusters[k].here.clone();
         self.clusters[k].roots.push(Root { to: id, of: id, at: here.clone() });
         self.order.add(Unit::Cluster(k));
         self.store(id, &[Unit::Cluster(k)]);
         self.compute(k, id, here);
-        // The walk goes from results to inputs: this one needs nothing that the kernel computed before.
-        if let Some(twin) = twin.filter(|_| !is_needed) {
-            self.clusters[k].pair(&twin);
-        }
     }
 
     /// Makes an array in parts by kernels that may compute what they put there. Parts that lie alike, as those of complex
@@ -237,11 +235,29 @@ impl Walk<'_> {
                 self.readers[of].push(k);
             }
         }
-        for (operand, at) in self.clusters[k].compute(id, &flow.nodes[id], at) {
+        let node = &flow.nodes[id];
+        let twin = self.twin(k, id, &at);
+        let operands = self.clusters[k].compute(id, node, at);
+        if let Some(loops) = twin {
+            self.clusters[k].pair(&loops);
+        }
+        for (operand, at) in operands {
             if let Operand::Node(id) = operand {
                 self.want(k, id, at);
             }
         }
+    }
+
+    /// The loops of a reduction beside which a kernel can do this one, at this position.
+    fn twin(&self, k: usize, id: Id, at: &Affine) -> Option<SmallVec<[LoopId; 2]>> {
+        let (flow, cluster) = (self.flow, &self.clusters[k]);
+        let node = &flow.nodes[id];
+        if !matches!(node.def, Def::Reduce { .. }) || *at != cluster.here {
+            return None;
+        }
+        // The walk goes from results to inputs: this one needs none of those that are there.
+        let mut twins = cluster.twins(&flow.nodes, node);
+        twins.find(|(other, _)| !needs(flow, *other, id)).map(|(_, loops)| loops.clone())
     }
 
     /// A kernel wants an array at a position.
@@ -396,7 +412,7 @@ impl Walk<'_> {
             let unasked = self.readers[at].is_empty() && !self.required[at];
             for &k in self.readers[at].iter().take(MAX_CANDIDATES) {
                 let is_one = !self.readers[id].contains(&k) && !found.contains(&k);
-                if is_one && self.clusters[k].twin(&self.flow.nodes, node).is_some() {
+                if is_one && self.clusters[k].twins(&self.flow.nodes, node).next().is_some() {
                     found.push(k);
                 }
             }
@@ -433,6 +449,37 @@ impl Walk<'_> {
         let calls = self.calls[id].iter().map(|&c| Unit::Call(c));
         readers.chain(calls).all(|unit| !self.order.may_need(Unit::Cluster(k), unit))
     }
+}
+
+/// Whether an array is computed from another one, as far as one can see without looking at too many.
+fn needs(flow: &Flow, array: Id, other: Id) -> bool {
+    let mut open = vec![array];
+    let mut looked_at = 0;
+    while let Some(id) = open.pop() {
+        looked_at += 1;
+        if id == other || looked_at > MAX_NEEDED {
+            return true;
+        }
+        // Operands have smaller numbers than what is made of them.
+        let mut operand = |of: Id| open.extend((of >= other).then_some(of));
+        let mut read = |of: &Operand| match of {
+            Operand::Node(of) => operand(*of),
+            Operand::Literal(_) => {}
+        };
+        match &flow.nodes[id].def {
+            Def::Map { args, .. } => args.iter().for_each(read),
+            Def::Reduce { of, .. } => read(of),
+            Def::View { of, .. } => operand(*of),
+            Def::Lookup { of, starts, .. } => {
+                starts.iter().for_each(|start| read(&start.at));
+                operand(*of);
+            }
+            Def::Pieces(parts) => parts.iter().for_each(|part| operand(part.of)),
+            Def::Call { .. } | Def::Scratch => return true,
+            Def::Input(_) | Def::Constant(_) | Def::Fill(_) | Def::Count { .. } => {}
+        }
+    }
+    false
 }
 
 fn costs(flow: &Flow) -> Vec<u32> {

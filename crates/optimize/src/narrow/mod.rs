@@ -1,0 +1,349 @@
+//! Arrays whose last axis is narrow, such as vectors of three under `vmap`: where they are put together from parts and
+//! computed with, or made larger only to be reduced, they are taken apart into one array for each element of that axis,
+//! and put together when they are wanted whole. Concatenations and paddings between elementwise equations disappear,
+//! and what is left is one loop over the other axes.
+//!
+//! Every scalar is computed as before, from the same scalars.
+
+mod columns;
+mod role;
+
+use tracewell_graph::{Atom, Equation, Graph, Var};
+use tracewell_kernel::steps;
+
+use self::columns::Work;
+use self::role::{Role, role};
+
+/// Elements of the other axes from which on it is worth it.
+const MANY: usize = 64;
+/// How many times larger than its operand a result is that is never to be in memory.
+const GROWTH: usize = 8;
+
+/// Takes arrays with a narrow last axis apart where that saves memory.
+pub fn narrow(graph: &Graph) -> Graph {
+    narrow_from(graph, MANY)
+}
+
+/// The same for arrays with at least so many elements beside the narrow axis: fewer are not worth it, but make small
+/// tests.
+pub fn narrow_from(graph: &Graph, many: usize) -> Graph {
+    let roles: Vec<Option<Role>> =
+        graph.equations.iter().map(|equation| role(graph, equation, many)).collect();
+    let apart = apart(graph, &roles);
+    let is_any = apart.iter().any(|&apart| apart);
+    if !is_any || !steps::take(|| format!("the narrow axes of @{}", graph.name)) {
+        return graph.clone();
+    }
+    let mut work = Work::new(graph);
+    for ((equation, role), apart) in graph.equations.iter().zip(&roles).zip(apart) {
+        work.equation(equation, role.as_ref(), apart);
+    }
+    work.finish()
+}
+
+/// For each equation, whether its result is taken apart: what starts it, and what is made of that.
+fn apart(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
+    let grown = grown(graph, roles);
+    let with_grown = spread(graph, roles, &grown);
+    // What would be larger than anything in memory must not be put together.
+    let is_wanted = |atom: &Atom| atom.var().is_some_and(|var| grown[var.0 as usize]);
+    let puts_together = graph.equations.iter().zip(roles).any(|(equation, role)| {
+        equation.inputs.iter().any(is_wanted) && matches!(role, None | Some(Role::Join(_)))
+    });
+    if puts_together || graph.outputs.iter().any(is_wanted) {
+        return spread(graph, roles, &vec![false; graph.types.len()]);
+    }
+    with_grown
+}
+
+/// Arrays that are much larger than what they are made of, if a narrow axis of theirs is reduced.
+fn grown(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
+    let mut grown = vec![false; graph.types.len()];
+    let mut is_reduced = false;
+    for (equation, role) in graph.equations.iter().zip(roles) {
+        let len = |var: Var| graph.ty(var).shape.len();
+        let mut operands = equation.inputs.iter().filter_map(Atom::var);
+        let is_grown = match role {
+            Some(Role::Repeat(_)) => {
+                operands.all(|var| len(equation.outputs[0]) >= GROWTH.saturating_mul(len(var)))
+            }
+            Some(Role::Map) => {
+                let known: Vec<bool> = operands.map(|var| grown[var.0 as usize]).collect();
+                known.iter().any(|&grown| grown)
+            }
+            Some(Role::Fold(_)) => {
+                is_reduced |= operands.any(|var| grown[var.0 as usize]);
+                false
+            }
+            _ => false,
+        };
+        if is_grown {
+            grown[equation.outputs[0].0 as usize] = true;
+        }
+    }
+    if is_reduced { grown } else { vec![false; grown.len()] }
+}
+
+/// For each equation, whether its result is taken apart if these arrays are, and what is put together from parts for
+/// something elementwise.
+fn spread(graph: &Graph, roles: &[Option<Role>], start: &[bool]) -> Vec<bool> {
+    let mut computed_with = vec![false; graph.types.len()];
+    for (equation, role) in graph.equations.iter().zip(roles) {
+        if let Some(Role::Map) = role {
+            equation.inputs.iter().filter_map(Atom::var).for_each(|var| computed_with[var.0 as usize] = true);
+        }
+    }
+    let mut is_apart = start.to_vec();
+    let each = |(equation, role): (&Equation, &Option<Role>)| {
+        let [out] = equation.outputs.as_slice() else { return false };
+        let reads = equation.inputs.iter().filter_map(Atom::var).any(|var| is_apart[var.0 as usize]);
+        let starts = is_apart[out.0 as usize];
+        let apart = match role {
+            Some(Role::Map | Role::Look(_) | Role::Reshape | Role::Repeat(_) | Role::Reduce) => {
+                reads || starts
+            }
+            Some(Role::Join(_)) => reads || computed_with[out.0 as usize],
+            Some(Role::Drop | Role::Fold(_)) | None => false,
+        };
+        is_apart[out.0 as usize] = apart;
+        apart
+    };
+    graph.equations.iter().zip(roles).map(each).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::testing::check;
+
+    #[test]
+    fn parts_that_are_computed_with_stay_apart() {
+        check(
+            narrow,
+            "(%0: f32[64,1], %1: f32[64,2], %2: f32[64,3]) -> (f32[64,3])",
+            "%3: f32[64,3] = concatenate[axis=1] %0, %1
+            %4: f32[64,3] = mul %3, %2
+            %5: f32[64,3] = sin %4
+            return %5",
+            expect![[r#"
+                %3: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %4: f32[64] = reshape[shape=[64]] %3
+                %5: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
+                %6: f32[64] = reshape[shape=[64]] %5
+                %7: f32[64,1] = slice[start=[0,1], limit=[64,2], step=[1,1]] %1
+                %8: f32[64] = reshape[shape=[64]] %7
+                %9: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %2
+                %10: f32[64] = reshape[shape=[64]] %9
+                %11: f32[64,1] = slice[start=[0,1], limit=[64,2], step=[1,1]] %2
+                %12: f32[64] = reshape[shape=[64]] %11
+                %13: f32[64,1] = slice[start=[0,2], limit=[64,3], step=[1,1]] %2
+                %14: f32[64] = reshape[shape=[64]] %13
+                %15: f32[64] = mul %4, %10
+                %16: f32[64] = mul %6, %12
+                %17: f32[64] = mul %8, %14
+                %18: f32[64] = sin %15
+                %19: f32[64] = sin %16
+                %20: f32[64] = sin %17
+                %21: f32[64,1] = reshape[shape=[64,1]] %18
+                %22: f32[64,1] = reshape[shape=[64,1]] %19
+                %23: f32[64,1] = reshape[shape=[64,1]] %20
+                %24: f32[64,3] = concatenate[axis=1] %21, %22, %23
+                return %24
+            "#]],
+        );
+    }
+
+    #[test]
+    fn padding_is_a_column() {
+        check(
+            narrow,
+            "(%0: f32[8,8,1], %1: f32[8,8,2]) -> (f32[8,8,2])",
+            "%2: f32[8,8,2] = pad[low=[0,0,1], high=[0,0,0], interior=[0,0,0]] %0, 0.0:f32[]
+            %3: f32[8,8,2] = add %2, %1
+            return %3",
+            expect![[r#"
+                %2: f32[8,8,1] = slice[start=[0,0,0], limit=[8,8,1], step=[1,1,1]] %0
+                %3: f32[8,8] = reshape[shape=[8,8]] %2
+                %4: f32[8,8,1] = slice[start=[0,0,0], limit=[8,8,1], step=[1,1,1]] %1
+                %5: f32[8,8] = reshape[shape=[8,8]] %4
+                %6: f32[8,8,1] = slice[start=[0,0,1], limit=[8,8,2], step=[1,1,1]] %1
+                %7: f32[8,8] = reshape[shape=[8,8]] %6
+                %8: f32[8,8] = add 0.0:f32[8,8], %5
+                %9: f32[8,8] = add %3, %7
+                %10: f32[8,8,1] = reshape[shape=[8,8,1]] %8
+                %11: f32[8,8,1] = reshape[shape=[8,8,1]] %9
+                %12: f32[8,8,2] = concatenate[axis=2] %10, %11
+                return %12
+            "#]],
+        );
+    }
+
+    #[test]
+    fn columns_are_found_again() {
+        check(
+            narrow,
+            "(%0: f32[64,1], %1: f32[64,1]) -> (f32[64])",
+            "%2: f32[64,2] = concatenate[axis=1] %0, %1
+            %3: f32[64,2] = exp %2
+            %4: f32[64,1] = slice[start=[0,1], limit=[64,2], step=[1,1]] %3
+            %5: f32[64] = reshape[shape=[64]] %4
+            return %5",
+            expect![[r#"
+                %2: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %3: f32[64] = reshape[shape=[64]] %2
+                %4: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
+                %5: f32[64] = reshape[shape=[64]] %4
+                %6: f32[64] = exp %3
+                %7: f32[64] = exp %5
+                return %7
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_sum_along_the_axis_is_a_sum_of_columns() {
+        check(
+            narrow,
+            "(%0: f32[64,1], %1: f32[64,1]) -> (f32[64])",
+            "%2: f32[64,2] = concatenate[axis=1] %0, %1
+            %3: f32[64,2] = exp %2
+            %4: f32[64] = reduce_sum[axes=[1]] %3
+            return %4",
+            expect![[r#"
+                %2: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %3: f32[64] = reshape[shape=[64]] %2
+                %4: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
+                %5: f32[64] = reshape[shape=[64]] %4
+                %6: f32[64] = exp %3
+                %7: f32[64] = exp %5
+                %8: f32[64] = add %6, %7
+                %9: f32[64] = add %8, 0.0:f32[64]
+                return %9
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_is_wide_or_short_or_only_put_together_stays() {
+        check(
+            narrow,
+            "(%0: f32[64,3], %1: f32[63,1], %2: f32[64,1]) -> (f32[64,6], f32[63,2], f32[64,2])",
+            "%3: f32[64,6] = concatenate[axis=1] %0, %0
+            %4: f32[64,6] = sin %3
+            %5: f32[63,2] = concatenate[axis=1] %1, %1
+            %6: f32[63,2] = sin %5
+            %7: f32[64,2] = concatenate[axis=1] %2, %2
+            return %4, %6, %7",
+            expect![[r#"
+                %3: f32[64,6] = concatenate[axis=1] %0, %0
+                %4: f32[64,6] = sin %3
+                %5: f32[63,2] = concatenate[axis=1] %1, %1
+                %6: f32[63,2] = sin %5
+                %7: f32[64,2] = concatenate[axis=1] %2, %2
+                return %4, %6, %7
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_reads_the_axis_otherwise_gets_the_whole() {
+        check(
+            narrow,
+            "(%0: f32[64,1], %1: f32[64,1]) -> (f32[64,2])",
+            "%2: f32[64,2] = concatenate[axis=1] %0, %1
+            %3: f32[64,2] = exp %2
+            %4: f32[64,2] = cumsum[axis=1, reverse=false] %3
+            return %4",
+            expect![[r#"
+                %2: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %3: f32[64] = reshape[shape=[64]] %2
+                %4: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
+                %5: f32[64] = reshape[shape=[64]] %4
+                %6: f32[64] = exp %3
+                %7: f32[64] = exp %5
+                %8: f32[64,1] = reshape[shape=[64,1]] %6
+                %9: f32[64,1] = reshape[shape=[64,1]] %7
+                %10: f32[64,2] = concatenate[axis=1] %8, %9
+                %11: f32[64,2] = cumsum[axis=1, reverse=false] %10
+                return %11
+            "#]],
+        );
+    }
+
+    /// Every point with every other: what is as large as all pairs of them is there column by column.
+    #[test]
+    fn what_grows_and_is_reduced_is_taken_apart() {
+        check(
+            narrow,
+            "(%0: f32[1,64,2], %1: f32[64,1,2]) -> (f32[64,2])",
+            "%2: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %0
+            %3: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %1
+            %4: f32[64,64,2] = sub %2, %3
+            %5: f32[64,64] = reduce_sum[axes=[2]] %4
+            %6: f32[64,64,1] = reshape[shape=[64,64,1]] %5
+            %7: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %6
+            %8: f32[64,64,2] = mul %4, %7
+            %9: f32[64,2] = reduce_max[axes=[1]] %8
+            return %9",
+            expect![[r#"
+                %2: f32[1,64,1] = slice[start=[0,0,0], limit=[1,64,1], step=[1,1,1]] %0
+                %3: f32[1,64] = reshape[shape=[1,64]] %2
+                %4: f32[1,64,1] = slice[start=[0,0,1], limit=[1,64,2], step=[1,1,1]] %0
+                %5: f32[1,64] = reshape[shape=[1,64]] %4
+                %6: f32[64] = reshape[shape=[64]] %3
+                %7: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %6
+                %8: f32[64] = reshape[shape=[64]] %5
+                %9: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %8
+                %10: f32[64,1,1] = slice[start=[0,0,0], limit=[64,1,1], step=[1,1,1]] %1
+                %11: f32[64,1] = reshape[shape=[64,1]] %10
+                %12: f32[64,1,1] = slice[start=[0,0,1], limit=[64,1,2], step=[1,1,1]] %1
+                %13: f32[64,1] = reshape[shape=[64,1]] %12
+                %14: f32[64] = reshape[shape=[64]] %11
+                %15: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %14
+                %16: f32[64] = reshape[shape=[64]] %13
+                %17: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %16
+                %18: f32[64,64] = sub %7, %15
+                %19: f32[64,64] = sub %9, %17
+                %20: f32[64,64] = add %18, %19
+                %21: f32[64,64] = add %20, 0.0:f32[64,64]
+                %22: f32[64,64,1] = reshape[shape=[64,64,1]] %21
+                %23: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %22
+                %24: f32[64,64] = mul %18, %21
+                %25: f32[64,64] = mul %19, %21
+                %26: f32[64] = reduce_max[axes=[1]] %24
+                %27: f32[64] = reduce_max[axes=[1]] %25
+                %28: f32[64,1] = reshape[shape=[64,1]] %26
+                %29: f32[64,1] = reshape[shape=[64,1]] %27
+                %30: f32[64,2] = concatenate[axis=1] %28, %29
+                return %30
+            "#]],
+        );
+    }
+
+    /// Neither what is wanted whole, nor a sum that would be of columns in another order.
+    #[test]
+    fn what_grows_and_is_wanted_whole_stays() {
+        check(
+            narrow,
+            "(%0: f32[64,2], %1: f32[64,2]) -> (f32[64,64], f32[64,64,2], f32[64,2])",
+            "%2: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[1,2]] %0
+            %3: f32[64,64,2] = sin %2
+            %4: f32[64,64] = reduce_sum[axes=[2]] %3
+            %5: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,2]] %1
+            %6: f32[64,64,2] = add %3, %5
+            %7: f32[64,2] = reduce_sum[axes=[0]] %5
+            return %4, %6, %7",
+            expect![[r#"
+                %2: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[1,2]] %0
+                %3: f32[64,64,2] = sin %2
+                %4: f32[64,64] = reduce_sum[axes=[2]] %3
+                %5: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,2]] %1
+                %6: f32[64,64,2] = add %3, %5
+                %7: f32[64,2] = reduce_sum[axes=[0]] %5
+                return %4, %6, %7
+            "#]],
+        );
+    }
+}
