@@ -23,7 +23,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/optimize/src/control/", "what control flow runs, and with which operands, is its own"),
     ("crates/fuse/src/link/control.rs", "each kind of control flow is other loops"),
     ("crates/optimize/src/fold.rs", "what was computed is a `constant`"),
-    ("crates/optimize/src/narrow.rs", "arrays are taken apart by `slice` and put together by `concatenate`"),
+    (
+        "crates/optimize/src/narrow/columns.rs",
+        "arrays are taken apart by `slice` and put together by `concatenate`",
+    ),
     ("crates/optimize/src/rules/", "rewrites are about certain primitives"),
     (
         "crates/graph/src/effects.rs",
