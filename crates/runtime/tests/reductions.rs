@@ -43,7 +43,7 @@ fn compare(target: &Target, lengths: impl Iterator<Item = usize> + Clone) {
     let mut random = Random(2);
     for &dtype in DType::REAL {
         let count = 2 * combines(dtype).len();
-        for stride in [1, 3] {
+        for stride in [1, 2, 3, 4] {
             let machine = Machine::new(&kernel(dtype, None, stride), target);
             for length in lengths.clone() {
                 let input = random.tensor(dtype, (length * stride as usize).max(1));

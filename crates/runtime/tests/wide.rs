@@ -124,6 +124,37 @@ const CASES: &[Case] = &[
         buffers: &[(DType::F32, 3), (DType::F64, 2), (DType::I32, 5), (DType::F64, 1)],
         both: false,
     },
+    // Operands two, three and four apart, up to the last element of their memory.
+    Case {
+        text: "kernel @picked(b0: f32, b1: f32, b2: f64, b3: i64, b4: mut f64) sizes 1 {
+            each %i < s0 {
+                %a: f32 = load b0[%i*3] %b: f32 = load b0[%i*3 + 1] %c: f32 = load b0[%i*3 + 2]
+                %d: f32 = load b1[%i*4 + 3] %e: f64 = load b2[%i*2 + 1] %f: i64 = load b3[%i*4 + 3]
+                %1: f32 = sub %a, %b %2: f32 = mul %1, %c %3: f32 = add %2, %d
+                %4: f64 = convert %3 %5: f64 = convert %f %6: f64 = mul %4, %e %7: f64 = sub %6, %5
+                store b4[%i], %7
+            }
+        }",
+        buffers: &[(DType::F32, 3), (DType::F32, 4), (DType::F64, 2), (DType::I64, 4), (DType::F64, 1)],
+        both: false,
+    },
+    Case {
+        text: "kernel @picked_sums(b0: f32, b1: i64, b2: mut f32, b3: mut i64) sizes 1 {
+            %a: f32, %b: f32, %c: f32 = reduce add, max, min over %i < s0 {
+                %x: f32 = load b0[%i*3] %y: f32 = load b0[%i*3 + 1] %z: f32 = load b0[%i*3 + 2]
+                yield %x, %y, %z
+            }
+            store b2[0], %a
+            store b2[1], %b
+            store b2[2], %c
+            each %j < s0 {
+                %n: i64 = load b1[%j*3 + 2]
+                store b3[%j], %n
+            }
+        }",
+        buffers: &[(DType::F32, 3), (DType::I64, 3), (DType::F32, 3), (DType::I64, 1)],
+        both: false,
+    },
     // Results that are not neighbours, some beside each other.
     Case {
         text: "kernel @columns(b0: f32, b1: mut f32, b2: mut f64, b3: mut i64) sizes 1 {
@@ -205,7 +236,14 @@ fn accesses() {
         for target in widths() {
             let code = compile(&kernel, &target).expect("a kernel that compiles");
             let taken = case.both || target.width() == Width::W512;
-            assert_eq!(code.wide.len(), usize::from(taken), "at {}\n{}", target.width(), case.text);
+            let loops = case.text.matches("< s0 {").count();
+            assert_eq!(
+                code.wide.len(),
+                if taken { loops } else { 0 },
+                "at {}\n{}",
+                target.width(),
+                case.text
+            );
             let machine = Machine::new(&kernel, &target);
             for length in (0..=70).chain([79, 80, 127, 128, 129, 200]) {
                 let buffers: Vec<Tensor> = case

@@ -8,6 +8,7 @@ use tracewell_kernel::{BufferId, Index, Kernel, Op, Region, Size, Stmt, Value};
 use super::Level;
 use super::inst::{Memory, Src, Steady};
 use super::leaf::MOST_STREAMS;
+use super::pick::is_picked;
 use super::select::{Accumulator, Parts, Select, parts_of};
 use crate::lanes::is_wide;
 use crate::plan::is_ramp;
@@ -271,6 +272,10 @@ impl<'k> Body<'k> {
         let access = self.accesses[at].clone().expect("every load was looked at");
         match &access.step {
             Step::Fixed(1) => select.load(dtype, memory(&access, dtype, plus, 1)?),
+            // A vector that is loaded whole is part of what is wanted only if every lane is an iteration.
+            Step::Fixed(step) if !select.masked && is_picked(self.level, dtype, *step) => {
+                Some(select.picked(dtype, *step, &self.apart(&access, dtype, plus, *step)?))
+            }
             Step::Fixed(step) => {
                 // In bytes, lanes must stay within 32 bits.
                 let steps = select.steady(Steady::Steps32(i32::try_from(*step).ok()?));
@@ -310,6 +315,16 @@ impl<'k> Body<'k> {
                 Some(select.gather(dtype, true, &index?, &[memory; 2]))
             }
         }
+    }
+
+    /// Whether elements are loaded better where every lane is an iteration.
+    pub(crate) fn picks(&self) -> bool {
+        self.region.stmts.iter().zip(&self.accesses).any(|(stmt, access)| match (stmt, access) {
+            (Stmt::Load { out, buffer, .. }, Some(Access { step: Step::Fixed(step), .. })) => {
+                self.needed[out.0 as usize] && is_picked(self.level, self.kernel.buffer_dtype(*buffer), *step)
+            }
+            _ => false,
+        })
     }
 
     /// The addresses of the first lanes of all parts of an access whose lanes are no neighbours.

@@ -36,6 +36,8 @@ pub(crate) enum Steady {
     Count64(i64),
     /// Lanes of 32 bits that count from 0 by a number.
     Steps32(i32),
+    /// Where elements that are `step` apart are in what was picked before and the vector of a number: see `pick`.
+    Pick { wide: bool, step: u8, vector: u8 },
 }
 
 impl Steady {
@@ -44,7 +46,7 @@ impl Steady {
         match self {
             Steady::Bits32(_) | Steady::Slot32(_) => Some(4),
             Steady::Bits64(_) | Steady::Slot64(_) => Some(8),
-            Steady::Count64(_) | Steady::Steps32(_) => None,
+            Steady::Count64(_) | Steady::Steps32(_) | Steady::Pick { .. } => None,
         }
     }
 }

@@ -9,6 +9,7 @@ use super::inst::{Lanes, Line, Steadies, Steady, SteadyId};
 use super::opcode::{
     BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, OR, STORE,
 };
+use super::pick;
 use super::registers::{Allocation, BLOCK, Surroundings};
 
 /// Registers for pointers; those from the sixth on belong to the caller.
@@ -152,6 +153,11 @@ impl Leaf {
                 Steady::Steps32(step) => {
                     let lanes = self.level.bytes() as i32 / 4;
                     pool.extend((0..lanes).flat_map(|lane| (lane * step).to_le_bytes()));
+                }
+                Steady::Pick { wide, step, vector } => {
+                    let lane = if wide { 8 } else { 4 };
+                    let lanes = pick::lanes((self.level.bytes() / lane) as i64, step.into(), vector.into());
+                    lanes.for_each(|place| pool.extend(&place.to_le_bytes()[..lane]));
                 }
             }
         }

@@ -37,6 +37,22 @@ pub(crate) struct Sums<'a> {
     pub(crate) results: Option<Clif>,
 }
 
+/// A loop that sums up, and what its accumulators are.
+struct Summing {
+    turn: Loop,
+    /// What each starts from.
+    starts: Vec<SteadyId>,
+    /// How many of them are results: the first ones.
+    results: usize,
+    /// Results that have the bits of another accumulator too.
+    united: Vec<(u8, u8)>,
+}
+
+/// Whether a combination needs to know which lanes met a NaN.
+fn has_nans(op: Op, dtype: DType) -> bool {
+    dtype.is_float() && matches!(op, Op::Min | Op::Max)
+}
+
 impl Lower<'_, '_> {
     /// The iterations of an `each` as wide code; returns where it stops, `None` if it is left to others.
     pub(crate) fn wide_each(
@@ -114,7 +130,7 @@ impl Lower<'_, '_> {
         let copies = UNROLL.iter().find(|(most, _)| length <= *most).map_or(1, |(_, copies)| *copies);
         let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
         let mut loops = Vec::new();
-        if copies > 1 && worth {
+        if (copies > 1 || body.picks()) && worth {
             loops.push(one(body, copies, false)?);
         }
         loops.push(last);
@@ -139,17 +155,39 @@ impl Lower<'_, '_> {
         lanes: usize,
     ) -> Option<(Leaf, LeafCode)> {
         let groups = lanes / level.lanes();
-        let has_nans = |op: Op, dtype: DType| dtype.is_float() && matches!(op, Op::Min | Op::Max);
         let registers = |&(combine, dtype): &(Combine, DType)| {
             groups * parts_of(dtype) * if has_nans(combine.op(), dtype) { 2 } else { 1 }
         };
         if groups == 0 || accumulators.iter().map(registers).sum::<usize>() > level.registers() / 2 {
             return None;
         }
-        let (masked, broken) = (level == Level::Avx512, self.broken == Some(Fault::Wide));
         let mut steadies = Steadies::default();
+        let last = self.sums(level, body, accumulators, lanes, level == Level::Avx512, &mut steadies)?;
+        let mut loops = Vec::new();
+        if body.picks() {
+            loops.push(self.sums(level, body, accumulators, lanes, false, &mut steadies)?.turn);
+        }
+        let Summing { turn, starts, results, united } = last;
+        loops.push(turn);
+        let streams = body.streams.len();
+        let leaf = Leaf { level, streams, steadies, accumulators: starts, results, united, loops };
+        let code = leaf.assemble()?;
+        Some((leaf, code))
+    }
+
+    /// A loop that sums up. Every such loop of a function has its accumulators in the same registers.
+    fn sums(
+        &self,
+        level: Level,
+        body: &mut Body<'_>,
+        accumulators: &[(Combine, DType)],
+        lanes: usize,
+        masked: bool,
+        steadies: &mut Steadies,
+    ) -> Option<Summing> {
+        let groups = lanes / level.lanes();
         let zero = steadies.id(Steady::Bits32(0));
-        let mut select = Select::new(level, &mut steadies, masked, broken);
+        let mut select = Select::new(level, steadies, masked, self.broken == Some(Fault::Wide));
         // In the order of memory: all lanes of the first accumulator, then of the next.
         let mut sums: Vec<Vec<Accumulator>> = vec![Vec::new(); groups];
         let mut starts: Vec<SteadyId> = Vec::new();
@@ -187,11 +225,7 @@ impl Lower<'_, '_> {
         if line.insts.len() > LIMIT {
             return None;
         }
-        let loops = vec![Loop { line, step: lanes as i32, masked }];
-        let streams = body.streams.len();
-        let leaf = Leaf { level, streams, steadies, accumulators: starts, results, united, loops };
-        let code = leaf.assemble()?;
-        Some((leaf, code))
+        Some(Summing { turn: Loop { line, step: lanes as i32, masked }, starts, results, united })
     }
 
     /// The bits of a value that is a constant here.

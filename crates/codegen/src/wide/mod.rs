@@ -17,6 +17,7 @@ mod leaf;
 mod level;
 mod loops;
 mod opcode;
+mod pick;
 mod registers;
 mod select;
 

@@ -194,6 +194,9 @@ pub(crate) const I64_TO_F32: Opcode = convert(NONE, 0x5b, true);
 pub(crate) const F64_TO_I64: Opcode = convert(P66, 0x7a, true);
 pub(crate) const F32_TO_I64: Opcode = convert(P66, 0x7a, false);
 
+/// Lanes of two vectors, by their numbers; the first is replaced.
+pub(crate) const PICK: Pair = both(M38, 0x7f);
+
 /// Lanes from addresses: offsets of 32 bits, and of 64.
 pub(crate) const GATHER: Pair = Pair {
     narrow: opcode(P66, M38, 0x92, false, Kind::Plain),

@@ -383,6 +383,9 @@ impl<'a> Allocation<'a> {
 
     fn address(&mut self, memory: Option<Memory>) -> Place {
         let memory = memory.expect("a load or a store is to memory");
+        if !matches!(memory.scale, 1 | 2 | 4 | 8) {
+            return Place::Memory(self.moving_base(memory), None, memory.offset);
+        }
         let scale = memory.scale.trailing_zeros() as u8;
         Place::Memory(self.around.streams[memory.stream as usize], Some((RAX, scale)), memory.offset)
     }
@@ -439,7 +442,7 @@ impl<'a> Allocation<'a> {
             (Steady::Bits32(_) | Steady::Slot32(_), _) => BROADCAST.of(false),
             (Steady::Bits64(_) | Steady::Slot64(_), Level::Avx512) => BROADCAST.of(true),
             (Steady::Bits64(_) | Steady::Slot64(_), Level::Avx2) => BROADCAST_WIDE_VEX,
-            (Steady::Count64(_) | Steady::Steps32(_), _) => LOAD.of(false),
+            (Steady::Count64(_) | Steady::Steps32(_) | Steady::Pick { .. }, _) => LOAD.of(false),
         };
         self.asm.vector(op, &Operands::new(register, 0, self.around.places[id.0 as usize]));
     }

@@ -66,7 +66,7 @@ impl Select<'_> {
         self.steady(if wide { Steady::Bits64(bits) } else { Steady::Bits32(bits as u32) })
     }
 
-    fn push(
+    pub(crate) fn push(
         &mut self,
         op: Opcode,
         form: Form,

@@ -99,4 +99,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "memory(access, dtype, plus + 0 * part * lanes, step)",
         test: WIDE,
     },
+    Defect {
+        breaks: "elements beyond the last that is wanted are loaded with it",
+        file: "crates/codegen/src/wide/pick.rs",
+        text: "if vector == step - 1 { (lanes - 1) * vector } else { lanes * vector }",
+        with: "lanes * vector",
+        test: "-p tracewell-runtime --test wide",
+    },
 ];
