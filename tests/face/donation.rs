@@ -13,6 +13,9 @@ jit! {
     fn swap(a: Array, b: Array) -> (Array, Array) { (&a + &b, &a - &b) }
 
     #[jit(donate(x))]
+    fn twofold(x: Array) -> (Array, Array) { (&x + 1.0, &x * 3.0) }
+
+    #[jit(donate(x))]
     fn reversed_use(x: Array) -> Array { x.reshape([2, 512]).t().reshape([1024]) + &x }
 }
 
@@ -40,6 +43,14 @@ fn cases() {
     let mut result = None;
     assert_eq!(allocations(|| result = Some(step(x, &y))), 0, "a sole reference is taken over");
     assert_eq!(address(&result.unwrap()), at);
+
+    drop(twofold(fresh()));
+    let x = fresh();
+    let mut result = None;
+    assert_eq!(allocations(|| result = Some(twofold(x))), 1, "an argument is taken over once");
+    let (sums, products) = result.unwrap();
+    assert_eq!(sums.as_slice::<f32>().unwrap(), [2.0; 1024]);
+    assert_eq!(products.as_slice::<f32>().unwrap(), [3.0; 1024]);
 
     let x = fresh();
     let shared = x.clone();

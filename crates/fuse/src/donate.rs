@@ -4,7 +4,7 @@
 //! argument is no result itself, no later step reads it, and the launch that writes the result reads the
 //! argument only at the index at which it then stores.
 
-use tracewell_kernel::{BufferId, Index, Program, Region, Role, Slot, SlotId, Step, Stmt};
+use tracewell_kernel::{BufferId, Index, Kernel, Program, Region, Role, Slot, SlotId, Step, Stmt};
 
 /// Names for each output of a program an input that it may reuse. Each input is given away once.
 pub(crate) fn donate(program: &mut Program, donated: &[bool]) {
@@ -65,10 +65,14 @@ fn reads_where_it_stores(program: &Program, step: usize, input: usize, output: u
         let is_it = |i: &usize| slots[*i].0 as usize == slot;
         (0..slots.len()).filter(is_it).map(|i| BufferId(i as u32)).collect()
     };
-    let (read, written) = (params(input), params(output));
+    reads_where_stored(&program.kernels[*kernel], &params(input), &params(output))
+}
+
+/// Whether a kernel reads some buffers only at the index at which it then stores to others.
+pub(crate) fn reads_where_stored(kernel: &Kernel, read: &[BufferId], written: &[BufferId]) -> bool {
     let of = |b: BufferId| read.contains(&b) || written.contains(&b);
     let mut seen = Seen { index: None, stored: false };
-    same_index(&program.kernels[*kernel].body, &of, &|b| written.contains(&b), &mut seen)
+    same_index(&kernel.body, &of, &|b| written.contains(&b), &mut seen)
 }
 
 /// What was seen of the accesses so far.

@@ -28,6 +28,24 @@ pub(crate) struct Emitted {
     pub(crate) cost: u32,
 }
 
+impl Emitted {
+    /// The arrays that it computes.
+    pub(crate) fn results(&self) -> impl Iterator<Item = Id> + '_ {
+        self.kernel.params.iter().zip(&self.arrays).filter(|(param, _)| param.written).map(|(_, &id)| id)
+    }
+
+    /// The arrays that it reads.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = Id> + '_ {
+        self.kernel.params.iter().zip(&self.arrays).filter(|(param, _)| !param.written).map(|(_, &id)| id)
+    }
+
+    /// The parameters that are this array.
+    pub(crate) fn params(&self, id: Id) -> Vec<BufferId> {
+        let is_it = |i: &usize| self.arrays[*i] == id;
+        (0..self.arrays.len()).filter(is_it).map(|i| BufferId(i as u32)).collect()
+    }
+}
+
 /// Writes a nest as a kernel.
 pub(crate) fn emit(flow: &Flow, nest: &Nest) -> Emitted {
     let mut b = KernelBuilder::new();

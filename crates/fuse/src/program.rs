@@ -12,7 +12,7 @@ use crate::classify::{Call, CallKind, Costed, Def, Flow, Id};
 use crate::cluster::{Cluster, Form, What};
 use crate::collapse::collapse;
 use crate::columns::columns;
-use crate::donate::donate;
+use crate::donate::{donate, reads_where_stored};
 use crate::emit::{Emitted, emit};
 use crate::materialise::Plan;
 use crate::nest::{Nest, nest};
@@ -96,7 +96,8 @@ fn kernels(flow: &mut Flow, cluster: Cluster) -> Vec<Emitted> {
     nests.iter().flat_map(write).collect()
 }
 
-/// For each result of an update whose first operand nobody reads later, that operand: they share memory.
+/// For each result of an update whose first operand nobody reads later, that operand, and for each array that a kernel
+/// computes an operand that it reads where it stores, if nobody reads that later: they share memory.
 fn same_memory(flow: &Flow, work: &[Work]) -> FxHashMap<Id, Id> {
     let mut last_read: FxHashMap<Id, usize> = FxHashMap::default();
     for (at, work) in work.iter().enumerate() {
@@ -107,16 +108,42 @@ fn same_memory(flow: &Flow, work: &[Work]) -> FxHashMap<Id, Id> {
         last_read.extend(read.iter().map(|&id| (id, at)));
     }
     let mut same = FxHashMap::default();
+    let mut is_output = vec![false; flow.nodes.len()];
+    flow.outputs.iter().for_each(|&id| is_output[id] = true);
+    let (mut written, mut taken) = (vec![false; flow.nodes.len()], vec![false; flow.nodes.len()]);
     for (at, work) in work.iter().enumerate() {
-        let Work::Call(call) = work else { continue };
-        let Call { kind: CallKind::Update(_), operands, results, .. } = &flow.calls[*call] else {
-            continue;
+        let may_go = |from: Id| {
+            let is_ours = !matches!(flow.nodes[from].def, Def::Input(_) | Def::Constant(_));
+            is_ours && last_read.get(&from) == Some(&at) && !is_output[from]
         };
-        let (from, to) = (operands[0], results[0]);
-        let is_ours = !matches!(flow.nodes[from].def, Def::Input(_) | Def::Constant(_));
-        let is_last = last_read.get(&from) == Some(&at) && !operands[1..].contains(&from);
-        if is_ours && is_last && !flow.outputs.contains(&from) {
-            same.insert(to, from);
+        match work {
+            Work::Launch(emitted) => {
+                for to in emitted.results() {
+                    // What is made in parts has its memory from the first.
+                    if std::mem::replace(&mut written[to], true) {
+                        continue;
+                    }
+                    let from = emitted.operands().find(|&from| {
+                        let alike = |id: Id| (flow.nodes[id].dtype, flow.nodes[id].len());
+                        from < to
+                            && alike(from) == alike(to)
+                            && may_go(from)
+                            && !taken[from]
+                            && reads_where_stored(&emitted.kernel, &emitted.params(from), &emitted.params(to))
+                    });
+                    if let Some(from) = from {
+                        taken[from] = true;
+                        same.insert(to, from);
+                    }
+                }
+            }
+            Work::Call(call) => {
+                let Call { kind, operands, results, .. } = &flow.calls[*call];
+                let is_update = matches!(kind, CallKind::Update(_));
+                if is_update && may_go(operands[0]) && !operands[1..].contains(&operands[0]) {
+                    same.insert(results[0], operands[0]);
+                }
+            }
         }
     }
     same

@@ -342,9 +342,7 @@ fn product() {
               $0: f32[2400] = input 0
               $1: f32[3000] = input 1
               $2: f32[50] = input 2
-              $3: f32[2000] = temp at 0
-              $4: f32[2000] = output
-              arena 8000
+              $3: f32[2000] = output
               kernel @add(b0: f32, b1: f32, b2: mut f32) sizes 2 {
                 each %0 < s0 {
                   each %1 < s1 {
@@ -356,8 +354,8 @@ fn product() {
                 }
               }
               call gemm f32 batch 1 m 40 n 50 k 60 strides [1,60,1], [1,50,1] ($0: f32[40,60], $1: f32[60,50]) -> ($3: f32[40,50])
-              launch @add($2, $3, $4) sizes 40, 50 cost 21
-              return $4
+              launch @add($2, $3, $3) sizes 40, 50 cost 21
+              return $3
             }
         "#]],
     );

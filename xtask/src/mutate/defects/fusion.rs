@@ -33,7 +33,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/donate.rs",
         text: "        taken[input] = true;\n",
         with: "",
-        test: RANDOM,
+        test: "-p tests --test face donation::",
     },
     Defect {
         breaks: "reductions over rows of different lengths share their loops",
