@@ -61,20 +61,20 @@ impl Order {
         false
     }
 
-    /// Every unit after what it needs; otherwise those made last come first.
+    /// Every unit after what it needs; otherwise those made last come first. Of units that need each other one comes too
+    /// early, which the verifier of programs finds.
     pub(crate) fn sorted(&self) -> Vec<Unit> {
+        let mut begun: FxHashSet<Unit> = FxHashSet::default();
         let mut done: FxHashSet<Unit> = FxHashSet::default();
         let mut sorted = Vec::with_capacity(self.all.len());
         for &start in self.all.iter().rev() {
-            // Depth first without recursion: a unit is done when it is seen again with nothing left to do first.
+            // Depth first without recursion: a unit is done when it is seen again.
             let mut stack = vec![start];
             while let Some(&unit) = stack.last() {
-                let before = stack.len();
-                if !done.contains(&unit) {
+                if begun.insert(unit) {
                     let needs = self.needs.get(&unit).map_or(&[][..], |needs| needs);
-                    stack.extend(needs.iter().filter(|need| !done.contains(need)));
-                }
-                if stack.len() == before {
+                    stack.extend(needs.iter().filter(|need| !begun.contains(need)));
+                } else {
                     stack.pop();
                     if done.insert(unit) {
                         sorted.push(unit);
@@ -103,5 +103,7 @@ mod tests {
         assert!(order.may_need(a, c) && order.may_need(b, c));
         assert!(!order.may_need(c, a) && !order.may_need(d, c));
         assert_eq!(order.sorted(), [d, c, call, b, a]);
+        order.after(c, a);
+        assert_eq!(order.sorted().len(), 5, "each once, although they need each other");
     }
 }
