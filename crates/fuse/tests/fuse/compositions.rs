@@ -79,6 +79,7 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("long sum of columns", long_columns(66_000, 3)),
         ("nested reductions", nested()),
         ("siblings", siblings()),
+        ("rows of two lengths", rows_of_two_lengths()),
         ("shared", shared()),
         ("middle", middle()),
     ]
@@ -320,4 +321,13 @@ fn middle() -> Graph {
     let half = m.fill(&sum, 0.5);
     let y = m.op(Mul {}, &[&sum, &half]);
     m.finish(&[&y])
+}
+
+/// Reductions at one place, over loops that are not the same.
+fn rows_of_two_lengths() -> Graph {
+    let mut b = Make::new();
+    let (x, y) = (b.input(&[6, 40]), b.input(&[6, 23]));
+    let (x, y) = (b.sum(&x, &[1]), b.sum(&y, &[1]));
+    let both = b.op(Sub {}, &[&x, &y]);
+    b.finish(&[&both])
 }

@@ -181,6 +181,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_put_between_columns_is_one() {
+        check(
+            narrow,
+            "(%0: f32[64,2], %1: f32[64,3]) -> (f32[64,3])",
+            "%2: f32[64,3] = pad[low=[0,0], high=[0,0], interior=[0,1]] %0, 5.0:f32[]
+            %3: f32[64,3] = add %2, %1
+            return %3",
+            expect![[r#"
+                %2: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %3: f32[64] = reshape[shape=[64]] %2
+                %4: f32[64,1] = slice[start=[0,1], limit=[64,2], step=[1,1]] %0
+                %5: f32[64] = reshape[shape=[64]] %4
+                %6: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
+                %7: f32[64] = reshape[shape=[64]] %6
+                %8: f32[64,1] = slice[start=[0,1], limit=[64,2], step=[1,1]] %1
+                %9: f32[64] = reshape[shape=[64]] %8
+                %10: f32[64,1] = slice[start=[0,2], limit=[64,3], step=[1,1]] %1
+                %11: f32[64] = reshape[shape=[64]] %10
+                %12: f32[64] = add %3, %7
+                %13: f32[64] = add 5.0:f32[64], %9
+                %14: f32[64] = add %5, %11
+                %15: f32[64,1] = reshape[shape=[64,1]] %12
+                %16: f32[64,1] = reshape[shape=[64,1]] %13
+                %17: f32[64,1] = reshape[shape=[64,1]] %14
+                %18: f32[64,3] = concatenate[axis=1] %15, %16, %17
+                return %18
+            "#]],
+        );
+    }
+
+    #[test]
     fn columns_are_found_again() {
         check(
             narrow,
@@ -277,8 +308,8 @@ mod tests {
     fn what_grows_and_is_reduced_is_taken_apart() {
         check(
             narrow,
-            "(%0: f32[1,64,2], %1: f32[64,1,2]) -> (f32[64,2])",
-            "%2: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %0
+            "(%0: f32[64,2], %1: f32[64,1,2]) -> (f32[64,2])",
+            "%2: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[1,2]] %0
             %3: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %1
             %4: f32[64,64,2] = sub %2, %3
             %5: f32[64,64] = reduce_sum[axes=[2]] %4
@@ -288,36 +319,34 @@ mod tests {
             %9: f32[64,2] = reduce_max[axes=[1]] %8
             return %9",
             expect![[r#"
-                %2: f32[1,64,1] = slice[start=[0,0,0], limit=[1,64,1], step=[1,1,1]] %0
-                %3: f32[1,64] = reshape[shape=[1,64]] %2
-                %4: f32[1,64,1] = slice[start=[0,0,1], limit=[1,64,2], step=[1,1,1]] %0
-                %5: f32[1,64] = reshape[shape=[1,64]] %4
-                %6: f32[64] = reshape[shape=[64]] %3
-                %7: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %6
-                %8: f32[64] = reshape[shape=[64]] %5
-                %9: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %8
-                %10: f32[64,1,1] = slice[start=[0,0,0], limit=[64,1,1], step=[1,1,1]] %1
+                %2: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %3: f32[64] = reshape[shape=[64]] %2
+                %4: f32[64,1] = slice[start=[0,1], limit=[64,2], step=[1,1]] %0
+                %5: f32[64] = reshape[shape=[64]] %4
+                %6: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %3
+                %7: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %5
+                %8: f32[64,1,1] = slice[start=[0,0,0], limit=[64,1,1], step=[1,1,1]] %1
+                %9: f32[64,1] = reshape[shape=[64,1]] %8
+                %10: f32[64,1,1] = slice[start=[0,0,1], limit=[64,1,2], step=[1,1,1]] %1
                 %11: f32[64,1] = reshape[shape=[64,1]] %10
-                %12: f32[64,1,1] = slice[start=[0,0,1], limit=[64,1,2], step=[1,1,1]] %1
-                %13: f32[64,1] = reshape[shape=[64,1]] %12
+                %12: f32[64] = reshape[shape=[64]] %9
+                %13: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %12
                 %14: f32[64] = reshape[shape=[64]] %11
                 %15: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %14
-                %16: f32[64] = reshape[shape=[64]] %13
-                %17: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %16
-                %18: f32[64,64] = sub %7, %15
-                %19: f32[64,64] = sub %9, %17
-                %20: f32[64,64] = add %18, %19
-                %21: f32[64,64] = add %20, 0.0:f32[64,64]
-                %22: f32[64,64,1] = reshape[shape=[64,64,1]] %21
-                %23: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %22
-                %24: f32[64,64] = mul %18, %21
-                %25: f32[64,64] = mul %19, %21
-                %26: f32[64] = reduce_max[axes=[1]] %24
-                %27: f32[64] = reduce_max[axes=[1]] %25
-                %28: f32[64,1] = reshape[shape=[64,1]] %26
-                %29: f32[64,1] = reshape[shape=[64,1]] %27
-                %30: f32[64,2] = concatenate[axis=1] %28, %29
-                return %30
+                %16: f32[64,64] = sub %6, %13
+                %17: f32[64,64] = sub %7, %15
+                %18: f32[64,64] = add %16, %17
+                %19: f32[64,64] = add %18, 0.0:f32[64,64]
+                %20: f32[64,64,1] = reshape[shape=[64,64,1]] %19
+                %21: f32[64,64,2] = broadcast[shape=[64,64,2], axes=[0,1,2]] %20
+                %22: f32[64,64] = mul %16, %19
+                %23: f32[64,64] = mul %17, %19
+                %24: f32[64] = reduce_max[axes=[1]] %22
+                %25: f32[64] = reduce_max[axes=[1]] %23
+                %26: f32[64,1] = reshape[shape=[64,1]] %24
+                %27: f32[64,1] = reshape[shape=[64,1]] %25
+                %28: f32[64,2] = concatenate[axis=1] %26, %27
+                return %28
             "#]],
         );
     }

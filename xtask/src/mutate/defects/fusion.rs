@@ -40,7 +40,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/unify.rs",
         text: "nest.loops.parent(a[0]) == nest.loops.parent(b[0]) && extents(a) == extents(b)",
         with: "nest.loops.parent(a[0]) == nest.loops.parent(b[0])",
-        test: RANDOM,
+        test: FUSE,
     },
     Defect {
         breaks: "what is left after the last whole block of a long reduction is taken from its beginning",
@@ -75,7 +75,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/materialise.rs",
         text: "if cluster.looked_up.contains(&id) {",
         with: "if false && cluster.looked_up.contains(&id) {",
-        test: RANDOM,
+        test: "-p tests --test face places::",
     },
     Defect {
         breaks: "a loop is split, and what is reduced over it is forgotten",
@@ -89,7 +89,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/optimize/src/narrow/role.rs",
         text: "j >= start && (j - start).is_multiple_of(step) && (j - start) / step",
         with: "j >= start && (j - start) / step",
-        test: RANDOM,
+        test: OPTIMIZE,
     },
     Defect {
         breaks: "a narrow array that is turned around is taken apart as if it were not",
