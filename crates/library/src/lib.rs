@@ -6,6 +6,7 @@
 mod call;
 mod conv;
 mod fft;
+mod lanes;
 mod linalg;
 mod matmul;
 pub mod pool;
