@@ -415,3 +415,33 @@ fn updates_that_do_not_fit() {
           help: `select` what is read from another array"#]],
     );
 }
+
+/// Many numbers are added to a large array by all threads, in their order; the array itself stays what it was.
+#[test]
+fn many_are_added_to_a_large_array() {
+    let (len, count) = (300_001, 100_000);
+    let places: Vec<i32> = (0..count).map(|i| (i * 7919) % 700_000 - 350_000).collect();
+    let updates: Vec<f32> = (0..count).map(|i| 1.0 / (1 + i % 1013) as f32).collect();
+    let x: Vec<f32> = (0..len).map(|i| (i % 7) as f32).collect();
+    let (mut dropped, mut clipped) = (x.clone(), x.clone());
+    for (&place, update) in places.iter().zip(&updates) {
+        let place = if place < 0 { place + len } else { place };
+        if (0..len).contains(&place) {
+            dropped[place as usize] += update;
+        }
+        clipped[place.clamp(0, len - 1) as usize] += update;
+    }
+    let args = (Array::from(x.clone()), Array::from(places), Array::from(updates));
+    let add = jit(|(x, at, u): &(Array, Array, Array)| (x.at(at).add(u), x.at(at).clip().add(u), x.sum()));
+    let (first, second, _) = add.call(&args);
+    assert!(first.to_vec::<f32>().unwrap() == dropped);
+    assert!(second.to_vec::<f32>().unwrap() == clipped);
+    assert!(args.0.to_vec::<f32>().unwrap() == x);
+
+    // The gradient of taking adds, and that of adding takes.
+    let (at, u) = (args.1.clone(), args.2.clone());
+    let zeros = Array::zeros([len as usize], F32);
+    let taken = grad(|x: &Array| (x.at(&at).clip().get() * &u).sum())(&zeros);
+    let added = add.call(&(zeros, at.clone(), u.clone())).1;
+    assert!(taken.to_vec::<f32>().unwrap() == added.to_vec::<f32>().unwrap());
+}

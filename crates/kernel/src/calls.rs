@@ -38,6 +38,11 @@ pub(crate) fn eval_call(
             }
             sort.eval(&operands[..call.inputs.len()])
         }
+        Library::AddAt(add_at) => {
+            add_at.check(call)?;
+            budget.spend_all(operands[0].cells.len().saturating_add(operands[1].cells.len()))?;
+            Ok(vec![add_at.eval(&operands[..call.inputs.len()])?])
+        }
         Library::Fft(fft) => match (operands.as_slice(), call.inputs.as_slice()) {
             ([x, _], [ty]) => Ok(vec![eval_fft(fft, ty, x, budget)?]),
             _ => Err("`fft` has other operands than it needs".to_owned()),

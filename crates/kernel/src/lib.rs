@@ -4,6 +4,7 @@
 //! buffers. Text form, verifier and evaluator stand beside the language. Nothing here knows an array
 //! primitive, and nothing here knows Cranelift.
 
+mod add_at;
 mod build;
 mod calls;
 mod cells;
@@ -33,7 +34,7 @@ pub use ir::{
     lanes_of,
 };
 pub use library::{
-    BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows, in_memory,
+    AddAt, BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows, in_memory,
 };
 pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};

@@ -44,6 +44,8 @@ pub enum Library {
     Gemm(Gemm),
     /// Rows in the order of their keys.
     Sort(SortRows),
+    /// An array with updates added to some of its elements.
+    AddAt(AddAt),
     /// A convolution, or its adjoint in the kernel.
     Conv(Conv),
     /// A Fourier transform.
@@ -90,6 +92,16 @@ pub struct SortRows {
     pub len: usize,
     /// Elements of a row of the result.
     pub kept: usize,
+}
+
+/// An array, updates of its type, and for each of them an integer that says to which element of the array it is
+/// added, one after the other: the result has the array's type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct AddAt {
+    /// Whether negative indices count from the end.
+    pub from_back: bool,
+    /// Whether an update that is outside is left out; else it is added to the nearest element.
+    pub drop: bool,
 }
 
 /// A function that a user supplied.

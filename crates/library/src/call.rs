@@ -8,13 +8,14 @@ use tracewell_array::{DType, Shape};
 use tracewell_kernel::{BufferMut, BufferRef, Library, LibraryCall, SortRows};
 
 use crate::sort::{Column, Place};
-use crate::{conv, fft, linalg, matmul, sort};
+use crate::{add_at, conv, fft, linalg, matmul, sort};
 
 /// Whether a call shares its work between threads. A function of the user's runs on the thread that called.
 pub fn is_shared(call: &LibraryCall) -> bool {
     match &call.library {
         Library::Gemm(gemm) => matmul::is_shared(gemm),
         Library::Sort(rows) => sort::is_shared(rows),
+        Library::AddAt(_) => add_at::is_shared(call),
         Library::Conv(conv) => conv::is_shared(conv),
         Library::Fft(_) => fft::is_shared(call),
         Library::Linalg(_) => linalg::is_shared(&call.inputs),
@@ -39,6 +40,10 @@ pub unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) {
         Library::Sort(rows) => {
             // SAFETY: the caller's promise.
             unsafe { call_sort(rows, call, buffers) }
+        }
+        Library::AddAt(rule) => {
+            // SAFETY: the caller's promise; that types fit is a rule of the verifier.
+            unsafe { add_at::add_at(*rule, call, buffers) }
         }
         Library::Fft(transform) => {
             // SAFETY: the caller's promise; that types and shapes fit the transform is a rule of the verifier.

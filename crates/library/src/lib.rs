@@ -1,11 +1,14 @@
-//! What a program calls instead of generating it: products, convolutions, sorts, Fourier transforms, linear algebra.
+//! What a program calls instead of generating it: products, convolutions, sorts, sums at places, Fourier transforms,
+//! linear algebra.
 //!
 //! [`call`] fills the buffers of one call, on our own threads ([`pool`]) where it is large. No result depends on how
 //! many there are. What each call means, the reference in `tracewell-kernel` says.
 
+mod add_at;
 mod call;
 mod conv;
 mod fft;
+mod lanes;
 mod linalg;
 mod matmul;
 pub mod pool;

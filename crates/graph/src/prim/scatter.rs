@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tracewell_array::{DType, Literal, Tensor};
-use tracewell_kernel::Op;
+use tracewell_kernel::{AddAt, Library, LibraryCall, Op};
 
 use super::elementwise::{Domain, difference};
 use super::places::{PlaceLoops, Places, batched_indices, place_examples};
@@ -37,6 +37,11 @@ params! {
         drop: bool,
     }
 }
+
+/// Bytes of an array that fits a cache: adding to its elements in any order does not wait for memory.
+const LARGE: usize = 1 << 20;
+/// A call copies the array. If updates are fewer than this part of its elements, they are added to it where it is.
+const FEW: usize = 4;
 
 /// How an element is combined with its update.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -143,6 +148,24 @@ impl Scatter {
     fn places(&self) -> Places {
         let Scatter { follows, sizes, along, index_axes, from_back, .. } = self.clone();
         Places { follows, sizes, along, index_axes, from_back }
+    }
+
+    /// A sum of many elements of a large array as a call, which knows how to share that between threads: elements
+    /// that one array of indices names in the order of the updates.
+    fn as_call(&self, inputs: &[ArrayType]) -> Option<LibraryCall> {
+        let ([x, updates, indices], [axis]) = (inputs, self.along.as_slice()) else { return None };
+        let (len, count) = (x.shape.len(), updates.shape.len());
+        let is_plain =
+            x.shape.size(*axis) == len && indices.shape.len() == count && self.index_axes.is_sorted();
+        let is_worth_it = len * x.dtype.size() >= LARGE && len <= i32::MAX as usize && count >= len / FEW;
+        if self.op != ScatterOp::Add || !is_plain || !is_worth_it {
+            return None;
+        }
+        let is_signed = matches!(indices.dtype, DType::I32 | DType::I64);
+        let add_at = AddAt { from_back: self.from_back && is_signed, drop: self.drop };
+        let inputs: Vec<_> = inputs.iter().map(|ty| (ty.dtype, ty.shape.clone())).collect();
+        let outputs = vec![inputs[0].clone()];
+        Some(LibraryCall { library: Library::AddAt(add_at), inputs, outputs })
     }
 
     /// The same places with another operation.
@@ -253,6 +276,9 @@ impl Primitive for Scatter {
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         if inputs[0].dtype.is_complex() {
             return Ok(Lowering::Parts);
+        }
+        if let Some(call) = self.as_call(inputs) {
+            return Ok(Lowering::Library(call));
         }
         let (op, shapes) = (self.op.op(), (&inputs[0].shape, &inputs[1].shape));
         let loops = PlaceLoops::new(&self.places(), shapes, &inputs[2..], self.drop);

@@ -399,6 +399,24 @@ mod tests {
         .assert_eq(&text.join("\n"));
     }
 
+    /// Each way to sort and to add at places says which one it is.
+    #[test]
+    fn words_of_calls() {
+        let types = "(b0: f32[4], b1: f32[2], b2: i32[2]) -> (b3: f32[4])";
+        for call in
+            ["sort ascending keys 1 rows 1 len 4 kept 4", "sort descending keys 2 rows 3 len 4 kept 0"]
+                .into_iter()
+                .chain(["add_at front clip", "add_at front drop", "add_at back clip", "add_at back drop"])
+        {
+            let buffers = "b0: f32, b1: f32, b2: i32, b3: mut f32";
+            let text = format!("kernel @k({buffers}) {{\n  call {call} {types}\n}}\n");
+            let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{text}{error}"));
+            assert_eq!(kernel.to_string(), text);
+        }
+        let error = "kernel @k() { call add_at left drop () -> () }".parse::<Kernel>().unwrap_err();
+        assert_eq!(error.message, "expected `front` or `back`, found `left`");
+    }
+
     #[test]
     fn depth_is_limited() {
         let nest = |depth: usize| {

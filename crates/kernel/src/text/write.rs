@@ -487,6 +487,10 @@ fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String)
             let order = if s.descending { "descending" } else { "ascending" };
             format!("sort {order} keys {} rows {} len {} kept {}", s.keys, s.rows, s.len, s.kept)
         }
+        Library::AddAt(add_at) => {
+            let from = if add_at.from_back { "back" } else { "front" };
+            format!("add_at {from} {}", if add_at.drop { "drop" } else { "clip" })
+        }
         Library::Conv(conv) => conv_text(conv),
         Library::Fft(fft) => format!("{} {}", fft.kind.name(), Shape::from(fft.lengths.as_slice())),
         Library::Custom(custom) => format!("custom {}", quote(custom.function().name())),

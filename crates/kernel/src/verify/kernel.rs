@@ -384,6 +384,7 @@ pub(super) fn check_call<T: PartialEq>(
         Library::Conv(conv) => conv.mistake(&call.inputs, &call.outputs).map_or(Ok(()), Err),
         Library::Fft(fft) => check_fft(call, fft),
         Library::Sort(sort) => sort.check(call),
+        Library::AddAt(add_at) => add_at.check(call),
         Library::Linalg(linalg) => {
             let results = linalg.results(&call.inputs).map_err(|why| format!("`{linalg}`: {why}"))?;
             let expected = || format!("`{linalg}` has other results than {:?}", call.outputs);

@@ -1,7 +1,7 @@
 //! Sorting rows of several columns by their keys.
 //!
-//! Keys are sorted as unsigned integers in the same order, by their digits; a column that is not a key follows by
-//! the places that its row came from.
+//! Keys are sorted as unsigned integers in the same order: by vectors where the processor has them, else by their
+//! digits. A column that is not a key follows by the places that its row came from.
 //!
 //! Invariant: the order is total, by keys and then by places, so that a result does not depend on how the work was
 //! split. Nothing here panics on data.
@@ -9,14 +9,15 @@
 mod merge;
 mod order;
 mod radix;
+mod shared;
+mod vector;
 
 use std::mem::MaybeUninit;
 
-use rayon::prelude::*;
 use tracewell_array::DType;
 use tracewell_kernel::SortRows;
 
-use crate::pool;
+use crate::{lanes, pool};
 use order::{Order, Word};
 use radix::Placed;
 
@@ -142,15 +143,16 @@ fn one(sort: &SortRows, types: &[DType], row: &[Column<'_>], to: &mut [Place<'_>
 /// Sorts a row that is nothing but its key: keys, from which elements come back.
 fn alone(dtype: DType, from: Column<'_>, to: &mut Place<'_>, descending: bool) {
     fn sorted<K: Word>(order: Order<K>, from: &[K], to: &mut [MaybeUninit<K>]) {
-        let keys = to.write_copy_of_slice(from);
-        each(keys, |to| *to = order.key(*to));
-        let mut spare = vec![K::default(); keys.len()];
-        if merge::sort(keys, &mut spare) {
-            keys.copy_from_slice(&spare);
+        let keys = shared::fill(to, from, |x| order.key(x));
+        if !K::sort_by_vectors(keys) {
+            let mut spare = vec![K::default(); keys.len()];
+            if merge::sort(keys, &mut spare) {
+                keys.copy_from_slice(&spare);
+            }
         }
         let alike = order.alike().map(|shared| (shared, keys.partition_point(|&key| key < shared)));
         let alike: Vec<(K, usize)> = alike.filter(|&(shared, at)| keys.get(at) == Some(&shared)).collect();
-        each(keys, |to| *to = order.element(*to));
+        shared::each(keys, |to| *to = order.element(*to));
         // Keys do not say which zero or NaN an element was. These are put again, in the order that they had.
         for (shared, at) in alike {
             let elements = from.iter().filter(|&&x| order.key(x) == shared);
@@ -165,13 +167,11 @@ fn alone(dtype: DType, from: Column<'_>, to: &mut Place<'_>, descending: bool) {
     }
 }
 
-/// Does something with every element, on several threads if there are many.
-fn each<T: Send>(all: &mut [T], work: impl Fn(&mut T) + Sync) {
-    if all.len() < merge::PARALLEL {
-        all.iter_mut().for_each(work);
-    } else {
-        all.par_chunks_mut(PARALLEL).for_each(|some| some.iter_mut().for_each(&work));
-    }
+/// As [`by_key`], of keys that fill one word with the number of their place.
+fn packed<K: Word>(len: usize, placed: impl Fn(u32) -> Placed<K> + Sync, kept: usize) -> Vec<u32> {
+    let mut all = shared::collect(len, |at| placed(at).key.key() << 32 | u64::from(at));
+    u64::sort_by_vectors(&mut all);
+    shared::collect(kept, |at| placed(all[at as usize] as u32).place)
 }
 
 /// The places of a row in the order of one key; where keys are equal, in the order that they had before.
@@ -183,6 +183,9 @@ fn by_key(dtype: DType, keys: Column<'_>, before: Option<&[u32]>, kept: usize, d
         if before.is_none() && kept < len / FEW {
             let few = merge::smallest(&placed, len as u32, kept);
             return few.iter().map(|x| x.place).collect();
+        }
+        if size_of::<K>() == size_of::<u32>() && lanes::is_able() {
+            return packed(len, |at| placed(before.map_or(at, |before| before[at as usize])), kept);
         }
         let mut all: Vec<Placed<K>> = match before {
             Some(before) => before.iter().map(|&place| placed(place)).collect(),

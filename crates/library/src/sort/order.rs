@@ -8,6 +8,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 use tracewell_array::DType;
 
 use super::radix::Keyed;
+use super::vector;
 
 /// The bits of an element.
 pub(super) trait Word:
@@ -19,23 +20,29 @@ pub(super) trait Word:
     const INFINITY: Self;
     /// All bits if the highest one is set, else none.
     fn signs(self) -> Self;
+    /// Sorts, if the processor has vectors to do that by, and says whether it has.
+    fn sort_by_vectors(data: &mut [Self]) -> bool;
 }
 
 macro_rules! words {
-    ($($bits:ident, $infinity:expr;)*) => {$(
+    ($($bits:ident, $infinity:expr, $sort_by_vectors:expr;)*) => {$(
         impl Word for $bits {
             const SIGN: $bits = 1 << ($bits::BITS - 1);
             const INFINITY: $bits = $infinity;
             fn signs(self) -> $bits {
                 (self.cast_signed() >> ($bits::BITS - 1)).cast_unsigned()
             }
+            fn sort_by_vectors(data: &mut [$bits]) -> bool {
+                $sort_by_vectors(data)
+            }
         }
     )*};
 }
 words! {
-    u8, u8::MAX;
-    u32, f32::INFINITY.to_bits();
-    u64, f64::INFINITY.to_bits();
+    // Bytes have one digit.
+    u8, u8::MAX, |_| false;
+    u32, f32::INFINITY.to_bits(), vector::sort;
+    u64, f64::INFINITY.to_bits(), vector::sort;
 }
 
 /// How the elements of a dtype are ordered.

@@ -9,7 +9,7 @@ use crate::fft::{Fft, FftKind};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
-use crate::library::{Gemm, Library, LibraryCall, SortRows};
+use crate::library::{AddAt, Gemm, Library, LibraryCall, SortRows};
 use crate::linalg::Linalg;
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
@@ -302,12 +302,7 @@ impl<'a> Reader<'a> {
                 Ok(Library::Gemm(Gemm { dtype, batch, m, n, k, a, b }))
             }
             "sort" => {
-                let at = self.lexer.start();
-                let descending = match self.word("an order")? {
-                    "ascending" => false,
-                    "descending" => true,
-                    other => return self.error(at, format!("there is no order `{other}`")),
-                };
+                let descending = self.one_of(["ascending", "descending"])?;
                 let mut extent = |word| {
                     self.expect(word)?;
                     self.number()
@@ -315,6 +310,11 @@ impl<'a> Reader<'a> {
                 let (keys, rows) = (extent("keys")?, extent("rows")?);
                 let (len, kept) = (extent("len")?, extent("kept")?);
                 Ok(Library::Sort(SortRows { keys, descending, rows, len, kept }))
+            }
+            "add_at" => {
+                let from_back = self.one_of(["front", "back"])?;
+                let drop = self.one_of(["clip", "drop"])?;
+                Ok(Library::AddAt(AddAt { from_back, drop }))
             }
             "conv" => self.conv().map(Library::Conv),
             "custom" => {
@@ -360,6 +360,16 @@ impl<'a> Reader<'a> {
             Ok(WindowAxis { image, window, places, stride, low, image_dilation, window_dilation })
         })?;
         Ok(Conv { dtype, result, batch, groups, from, to, axes })
+    }
+
+    /// One of two words: whether it is the second.
+    fn one_of(&mut self, words: [&str; 2]) -> Read<bool> {
+        let at = self.lexer.start();
+        let word = self.word("a word")?;
+        match words.iter().position(|&one| one == word) {
+            Some(which) => Ok(which == 1),
+            None => self.error(at, format!("expected `{}` or `{}`, found `{word}`", words[0], words[1])),
+        }
     }
 
     /// A word and its number.
