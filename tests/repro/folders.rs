@@ -170,6 +170,8 @@ fn a_tree_past_its_bound_is_graphs_and_inputs() {
     assert!(exact.is_exact() && !bounded.is_exact());
     let note = "there were more than 20 statements: functions are what their graphs are";
     assert!(bounded.to_text().contains(note), "{}", bounded.to_text());
+    // Nothing else is stood in for: what functions use of those around them is found there.
+    assert_eq!(bounded.tree().stand_ins, [note]);
     assert_eq!(exact.failure(), bounded.failure());
     assert!(bounded.tree().leaves() > 80, "nothing is missing: {}", bounded.to_text());
     assert!(bounded.to_text().contains("checkpoint"), "{}", bounded.to_text());
