@@ -14,6 +14,8 @@ mod killed;
 mod laws;
 #[path = "errors/mod.rs"]
 mod mistakes;
+#[path = "repro/names.rs"]
+mod names;
 #[path = "repro/scenarios.rs"]
 mod scenarios;
 #[path = "repro/user_primitive.rs"]

@@ -75,3 +75,55 @@ fn a_broken_vector_tail() {
         assert_eq!(blame.step, "vector tail", "{blame}");
     }
 }
+
+/// Makes a step panic, and gives what its error says and whom `bisect` blames for the model and for what is left of it.
+fn panics(fault: Fault) -> (String, [Blame; 2]) {
+    let x = Array::linspace(-1.0, 1.0, 92, F32).reshape([4, 23]);
+    let f = jit(|x: &Array| -> Result<Array> { Ok(model(x)) });
+    breaking(fault, || {
+        // No panic of the user's: an error, also where the function does not return one.
+        let error = f.call(&x).unwrap_err();
+        assert_eq!(error.kind(), tracewell::ErrorKind::Bug, "{error}");
+        let found = repro::assert_reproduces(|| jit(model).call(&x));
+        let failure = found.failure().unwrap();
+        assert_eq!((failure.kind.as_str(), failure.stage), ("Bug", repro::Stage::Compiling));
+        assert_eq!(failure.message, error.message());
+        assert!(found.is_exact(), "{}", found.to_text());
+        let small = found.reduce();
+        assert!(small.run().is_reproduced());
+        assert!(small.tree().leaves() <= 3, "{}", small.to_text());
+        let blamed = [found, small].map(|repro| repro.bisect().expect("a step to blame"));
+        (error.message().to_string(), blamed)
+    })
+}
+
+#[test]
+fn a_rewrite_that_panics() {
+    let (message, blamed) = panics(Fault::RewritePanics);
+    assert_eq!(message, "pass `simplify` panicked: two negations, broken on purpose");
+    for blame in blamed {
+        assert_eq!(blame.step, "simplify", "{blame}");
+    }
+}
+
+#[test]
+fn a_fusion_that_panics() {
+    let (message, blamed) = panics(Fault::FusionPanics);
+    assert_eq!(message, "fusion panicked: a shared kernel, broken on purpose");
+    for blame in blamed {
+        assert_eq!(blame.step, "fusion", "{blame}");
+        assert!(blame.part.is_some(), "{blame}");
+    }
+}
+
+#[test]
+fn code_generation_that_panics() {
+    let (message, blamed) = panics(Fault::CodegenPanics);
+    assert!(message.starts_with("code generation panicked on kernel `"), "{message}");
+    assert!(message.ends_with("`: a difference, broken on purpose"), "{message}");
+    for blame in blamed {
+        assert_eq!(blame.step, "lowering", "{blame}");
+        // What is made of differences inside is broken too.
+        assert!(blame.part.is_some(), "{blame}");
+    }
+}

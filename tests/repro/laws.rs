@@ -10,7 +10,6 @@ use crate::yield_table::repro_of;
 /// Programs whose replay is another program by nature, and why.
 const OTHERS: &[(&str, &str)] = &[
     ("escaped_tracer", "of several that are still alive, the replay finds another one first"),
-    ("callback_gradient", "what a callback does is recorded where it runs"),
     ("recursion", "the function that calls itself is not the same object"),
 ];
 
@@ -87,5 +86,18 @@ fn a_reduction_reproduces_and_is_never_larger() {
         assert!(small.tree().leaves() <= 3, "{name}:\n{}", small.to_text());
         syn::parse_file(&small.to_rust())
             .unwrap_or_else(|error| panic!("{name}: {error}\n{}", small.to_rust()));
+    }
+}
+
+#[test]
+fn numbers_of_a_reduction_are_simple() {
+    let x = Array::from([3.75f32, -2.5, 8.0]);
+    let run = || repro::check_nans(|| jit(|x: &Array| -> Result<Array> { Ok(x * 1.5 / 0.0) }).call(&x));
+    let small = repro::assert_reproduces(run).reduce();
+    assert_eq!(small.failure().unwrap().message, "`div` gave inf for finite operands, first at [0]");
+    let text = small.to_text();
+    assert!(small.run().is_reproduced(), "{text}");
+    for number in ["3.75", "2.5", "8.0", "5.625", "1.5"] {
+        assert!(!text.contains(number), "{text}");
     }
 }

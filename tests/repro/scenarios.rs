@@ -6,6 +6,10 @@ use std::sync::Mutex;
 use tracewell::prelude::*;
 use tracewell::primitive::{Defined, bind, op};
 
+use crate::user_primitive::{
+    BUFFERS_PANIC, DERIVATIVE_PANICS, NO_DERIVATIVE, NOTHING, WRONG_DERIVATIVE, checked, same,
+};
+
 /// A program that fails, and its name.
 pub(crate) type Scenario = (&'static str, fn() -> Option<String>);
 
@@ -283,6 +287,33 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     }),
     ("a_primitive_of_the_user", || {
         jit(|x: &Array| bind(Cubed, &[x]).reshape([7])).call(&Array::ones([2], F32));
+        None
+    }),
+    ("a_check_of_what_a_primitive_of_the_user_gave", || {
+        let f = jit(checked(|x| same(NOTHING, x)));
+        f.call(&Array::from([-1.0f32, -2.0])).unwrap();
+        text(f.call(&Array::from([1.0f32, 1.5])))
+    }),
+    ("a_check_of_what_a_callback_gave", || {
+        let doubled = |x: &Array| x * 2.0;
+        text(
+            jit(checked(move |x| callback(&Array::zeros([2], F32), doubled, x))).call(&Array::ones([2], F32)),
+        )
+    }),
+    ("a_derivative_that_a_primitive_of_the_user_has_not", || {
+        grad(|x: &Array| same(NO_DERIVATIVE, x).sum())(&Array::ones([2], F32));
+        None
+    }),
+    ("a_derivative_that_a_primitive_of_the_user_has_wrongly", || {
+        grad(|x: &Array| same(WRONG_DERIVATIVE, x).sum())(&Array::ones([2], F32));
+        None
+    }),
+    ("a_panic_in_a_derivative_of_a_primitive_of_the_user", || {
+        jit(|x: &Array| grad(|x: &Array| same(DERIVATIVE_PANICS, x).sum())(x)).call(&Array::ones([2], F32));
+        None
+    }),
+    ("a_panic_in_a_buffer_function_of_the_user", || {
+        jit(|x: &Array| same(BUFFERS_PANIC, x) + 1.0).call(&Array::ones([2], F32));
         None
     }),
     ("a_cancelled_call", || {

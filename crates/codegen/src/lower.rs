@@ -174,6 +174,9 @@ impl Lower<'_, '_> {
                 if self.broken == Some(Fault::Tail) && self.in_tail && *op == Op::Sub {
                     scalars.as_mut().into_iter().for_each(|args| args.reverse());
                 }
+                if self.broken == Some(Fault::CodegenPanics) && *op == Op::Sub {
+                    panic!("a difference, broken on purpose");
+                }
                 let result = match scalars {
                     Some(args) => Bound::One(self.emit.scalar(*op, operand_dtype(*op, &dtypes), &args)),
                     None => self.emit.vector(*op, &dtypes, &bounds),

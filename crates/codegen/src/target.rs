@@ -97,8 +97,9 @@ impl Target {
     #[must_use]
     pub fn with_loops(&self, loops: Loops) -> Target {
         let mut target = Target { loops, broken: broken(), ..self.clone() };
-        // The tail that is broken is that of vectors of 128 bits.
-        if loops != Loops::Vectors || target.broken == Some(Fault::Tail) {
+        // What is broken is the code that Cranelift makes, of vectors of 128 bits.
+        let of_cranelift = matches!(target.broken, Some(Fault::Tail | Fault::CodegenPanics));
+        if loops != Loops::Vectors || of_cranelift {
             target.features.wide = None;
         }
         target

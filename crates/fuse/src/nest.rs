@@ -125,8 +125,11 @@ pub(crate) fn nest(flow: &Flow, cluster: Cluster) -> Nest {
                 let of_one_type = matches!(args[..], [a, b] if flow.dtype(a) == flow.dtype(b));
                 let mut args: SmallVec<[usize; 3]> =
                     args.iter().map(|&arg| operand(&mut scalars, arg, &found.at)).collect();
-                if is_broken(Fault::Fusion) && of_one_type && !roots.contains(&found.id) {
-                    args.reverse();
+                if of_one_type && !roots.contains(&found.id) {
+                    if is_broken(Fault::Fusion) {
+                        args.reverse();
+                    }
+                    assert!(!is_broken(Fault::FusionPanics), "a shared kernel, broken on purpose");
                 }
                 scalars.push(Scalar::Map { f: f.clone(), args, ops: *ops })
             }

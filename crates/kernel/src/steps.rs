@@ -34,11 +34,15 @@ pub fn take(what: impl FnOnce() -> String) -> bool {
 
 /// Runs `f`, in which only so many steps are taken, and says how many there were.
 pub fn up_to<R>(most: usize, f: impl FnOnce() -> R) -> (R, Taken) {
-    let outer = LIMIT.replace(Some(Taken { most, ..Taken::default() }));
-    // A panic in `f` leaves a limit behind, and whatever is compiled next is slow but right.
+    struct Leave(Option<Taken>);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            LIMIT.set(self.0.take());
+        }
+    }
+    let _leave = Leave(LIMIT.replace(Some(Taken { most, ..Taken::default() })));
     let result = f();
-    let taken = LIMIT.replace(outer);
-    (result, taken.unwrap_or_default())
+    (result, LIMIT.take().unwrap_or_default())
 }
 
 /// A step that goes wrong on purpose. For tests of what finds such mistakes, never otherwise.
@@ -54,6 +58,12 @@ pub enum Fault {
     Tail,
     /// Vectors wider than Cranelift's: they have differences the other way round.
     Wide,
+    /// A rewrite: that of two negations panics.
+    RewritePanics,
+    /// A fusion: what is computed inside a kernel for another result, of two operands, panics.
+    FusionPanics,
+    /// Code generation: a difference panics.
+    CodegenPanics,
 }
 
 /// Runs `f` with a step broken.
@@ -88,6 +98,12 @@ mod tests {
         let (results, taken) = up_to(2, || [1, 2, 3].map(|i| take(|| i.to_string())));
         assert_eq!(results, [true, true, false]);
         assert_eq!((taken.count, taken.last.as_deref()), (3, Some("2")));
+        assert!(take(|| unreachable!("nobody asks")));
+    }
+
+    #[test]
+    fn a_panic_leaves_no_limit_behind() {
+        std::panic::catch_unwind(|| up_to(0, || std::panic::resume_unwind(Box::new(())))).unwrap_err();
         assert!(take(|| unreachable!("nobody asks")));
     }
 

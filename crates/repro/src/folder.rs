@@ -155,10 +155,16 @@ fn within(tree: &CallTree, bytes: usize) -> CallTree {
         other => other.clone(),
     };
     let main = map_operands(&tree.main, &mut keep);
+    let answers = tree.answers.iter().flat_map(|answer| answer.results.iter().flatten());
+    let fit = answers.clone().map(Tensor::size_bytes).sum::<usize>() <= left;
+    if !fit {
+        dropped += answers.count();
+    }
     if dropped == 0 {
         return tree.clone();
     }
-    let mut tree = CallTree { main, ..tree.clone() };
+    let answers = if fit { tree.answers.clone() } else { Vec::new() };
+    let mut tree = CallTree { main, answers, ..tree.clone() };
     tree.stand_ins
         .push(format!("the data of {dropped} arrays was left out: together more than {bytes} bytes"));
     tree

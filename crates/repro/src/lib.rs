@@ -23,4 +23,6 @@ pub use record::{MOST_STATEMENTS, Recorder, failing, plain_operand};
 pub use replay::{Replay, Verdict};
 pub use rust::{manifest, to_rust};
 pub use show::show;
-pub use tree::{ApiCall, Bind, Body, CallTree, Name, Operand, Statement, Typed};
+pub use tree::{
+    Answer, ApiCall, Bind, Body, CallTree, IN_REPRO, Name, Operand, Statement, Typed, fingerprint,
+};

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use tracewell_graph::{Location, Prim};
+use tracewell_graph::{ArrayType, Location, Prim};
 
-use crate::tree::{ApiCall, Bind, Body, Operand, Statement, Typed};
+use crate::tree::{ApiCall, Bind, Body, Name, Operand, Statement, Typed};
 
 /// A user's function as it was recorded.
 #[derive(Clone, Debug)]
@@ -20,10 +20,32 @@ pub struct Recorded {
 pub(crate) struct Steps {
     list: Vec<Step>,
     /// The operands of all primitives, one after the other.
-    operands: Vec<Operand>,
+    operands: Vec<Given>,
     /// Their results.
-    results: Vec<Typed>,
+    results: Vec<Named>,
+    /// Operands that are no values of the tree.
+    others: Vec<Operand>,
+    /// The types of values. There are few, of which many values are.
+    types: Vec<ArrayType>,
 }
+
+/// A value of the tree, and the place of its type.
+#[derive(Clone, Copy, Debug)]
+struct Named {
+    name: Name,
+    ty: u32,
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug)]
+enum Given {
+    Var(Named),
+    /// Its place among the others.
+    Other(u32),
+}
+
+/// So many of the last types are looked at to find one again.
+const NEAR: usize = 4;
 
 /// One thing that a function did.
 #[derive(Clone, Debug)]
@@ -76,14 +98,48 @@ impl From<Body> for Recorded {
 }
 
 impl Steps {
-    /// An operand of the primitive that is applied next.
+    /// A value of the tree as an operand of the primitive that is applied next.
+    pub(crate) fn var(&mut self, name: Name, ty: &ArrayType) {
+        let named = self.named(name, ty);
+        self.operands.push(Given::Var(named));
+    }
+
+    /// Anything else as an operand of it.
     pub(crate) fn operand(&mut self, operand: Operand) {
-        self.operands.push(operand);
+        match operand {
+            Operand::Var(typed) => self.var(typed.name, &typed.ty),
+            other => {
+                self.operands.push(Given::Other(self.others.len() as u32));
+                self.others.push(other);
+            }
+        }
     }
 
     /// A result of the primitive that is applied next.
-    pub(crate) fn result(&mut self, result: Typed) {
-        self.results.push(result);
+    pub(crate) fn result(&mut self, name: Name, ty: &ArrayType) {
+        let named = self.named(name, ty);
+        self.results.push(named);
+    }
+
+    fn named(&mut self, name: Name, ty: &ArrayType) -> Named {
+        let near = self.types.len().saturating_sub(NEAR);
+        let known = self.types[near..].iter().rposition(|known| known == ty);
+        let at = known.map_or(self.types.len(), |at| near + at);
+        if known.is_none() {
+            self.types.push(ty.clone());
+        }
+        Named { name, ty: at as u32 }
+    }
+
+    fn typed(&self, named: Named) -> Typed {
+        Typed { name: named.name, ty: self.types[named.ty as usize].clone() }
+    }
+
+    fn given(&self, given: &Given) -> Operand {
+        match given {
+            Given::Var(named) => Operand::Var(self.typed(*named)),
+            Given::Other(at) => self.others[*at as usize].clone(),
+        }
     }
 
     /// A primitive was applied: operands and results since the one before are its own.
@@ -99,12 +155,21 @@ impl Steps {
         });
     }
 
-    /// Room for a short function, so that lists do not grow by a few at a time.
+    /// Room for most functions, so that lists are not moved as they grow, nor what is allocated beside them.
     #[cold]
     fn reserve(&mut self) {
-        self.list.reserve(24);
-        self.operands.reserve(40);
-        self.results.reserve(24);
+        self.list.reserve(96);
+        self.operands.reserve(160);
+        self.results.reserve(96);
+    }
+
+    /// Nothing is added any more: gives back the room that is left.
+    pub(crate) fn finish(&mut self) {
+        self.list.shrink_to_fit();
+        self.operands.shrink_to_fit();
+        self.results.shrink_to_fit();
+        self.others.shrink_to_fit();
+        self.types.shrink_to_fit();
     }
 
     pub(crate) fn call(&mut self, call: Call) {
@@ -149,8 +214,8 @@ impl Steps {
                     let results = *results as usize;
                     let bind = Bind {
                         prim: prim.clone(),
-                        operands: self.operands[operand..operands].to_vec(),
-                        results: self.results[result..results].to_vec(),
+                        operands: self.operands[operand..operands].iter().map(|x| self.given(x)).collect(),
+                        results: self.results[result..results].iter().map(|x| self.typed(*x)).collect(),
                         location: location.clone(),
                     };
                     (operand, result) = (operands, results);
@@ -169,14 +234,16 @@ impl Steps {
             Step::Other(_) => size_of::<Statement>(),
         });
         self.list.capacity() * size_of::<Step>()
-            + self.operands.capacity() * size_of::<Operand>()
-            + self.results.capacity() * size_of::<Typed>()
+            + self.operands.capacity() * size_of::<Given>()
+            + self.results.capacity() * size_of::<Named>()
+            + self.others.capacity() * size_of::<Operand>()
+            + self.types.capacity() * size_of::<ArrayType>()
             + inner.sum::<usize>()
     }
 
     /// Replaces data by its type.
     fn lose_data(&mut self) {
-        self.operands.iter_mut().for_each(lose);
+        self.others.iter_mut().for_each(lose);
         for step in &mut self.list {
             match step {
                 Step::Bind { .. } => {}

@@ -10,7 +10,7 @@ use tracewell_graph::{ArrayType, Atom, Location, Prim, Var};
 use tracewell_trace::{Api, Cause, Error, Event, Form, Frame, Observer, Value, current};
 
 use crate::packed::{Call, KeptCall, Recorded, Steps};
-use crate::tree::{ApiCall, Bind, Body, Name, Operand, Statement, Typed};
+use crate::tree::{Answer, ApiCall, Bind, Body, Name, Operand, Statement, Typed};
 
 /// So many statements are recorded at most in one tree. Past it, functions are what their graphs are: never a tree of
 /// which a part is missing.
@@ -46,7 +46,13 @@ struct Names {
     next_known: u32,
     /// What primitives of the user's gave, where that was known at once: they are not in any tree.
     answers: FxHashMap<Name, Tensor>,
+    /// What functions gave that were called back, and how many bytes it is.
+    called: Vec<Answer>,
+    called_bytes: usize,
 }
+
+/// So many calls of functions are remembered, with so many bytes.
+const MOST_ANSWERS: (usize, usize) = (4096, 16 << 20);
 
 #[derive(Debug)]
 enum Open {
@@ -188,6 +194,16 @@ impl Recorder {
         self.state().names.answers.clone()
     }
 
+    /// What functions gave that were called back, in order.
+    pub fn called(&self) -> Vec<Answer> {
+        self.state().names.called.clone()
+    }
+
+    /// A function was called back, and gave this.
+    pub fn was_called(&self, answer: Answer) {
+        self.state().names.was_called(answer);
+    }
+
     /// The operation that failed as a statement, where the innermost thing going on is a user's function. Inside an
     /// API there is none: the API fails again by itself.
     pub fn failing(&self, error: &Error) -> Option<Statement> {
@@ -210,9 +226,12 @@ impl Recorder {
             Open::Api(call) => Some(call),
             Open::Function(..) | Open::Internal => None,
         });
-        match open.and_then(|call| call.bodies.last_mut()).filter(|body| body.body.returned.is_none()) {
+        // One that has ended was running: it panics at its end.
+        match open.and_then(|call| call.bodies.last_mut()) {
             Some(body) => {
-                Arc::make_mut(body).steps.other(statement);
+                let body = Arc::make_mut(body);
+                body.body.returned = None;
+                body.steps.other(statement);
                 drop(state);
                 Some(self.tree_so_far(None))
             }
@@ -316,6 +335,15 @@ impl Names {
         }
     }
 
+    fn was_called(&mut self, answer: Answer) {
+        let bytes: usize = answer.results.iter().flatten().map(Tensor::size_bytes).sum();
+        let (most, most_bytes) = MOST_ANSWERS;
+        if self.called.len() < most && self.called_bytes + bytes <= most_bytes {
+            self.called_bytes += bytes;
+            self.called.push(answer);
+        }
+    }
+
     fn next(&mut self) -> Name {
         self.next_known += 1;
         Name { frame: 0, var: self.next_known }
@@ -356,6 +384,7 @@ impl State {
         self.over = true;
         self.names.known.clear();
         self.names.answers.clear();
+        self.names.called.clear();
         self.main.steps.clear();
         for open in &mut self.open {
             if let Open::Function(recorded, _) = open {
@@ -372,13 +401,29 @@ impl State {
 
     fn bind(&mut self, prim: &Prim, operands: &[Value], results: &[Value], location: &Location) {
         let Some((steps, names)) = self.steps() else { return };
-        operands.iter().for_each(|value| steps.operand(names.operand(value)));
-        for value in results {
-            let result = names.define(value);
-            if let (Prim::Custom(_), Some(data)) = (prim, value.known()) {
-                names.answers.insert(result.name, data);
+        for value in operands {
+            match value {
+                Value::Traced(tracer) => steps.var(name_of(tracer), tracer.ty()),
+                other => steps.operand(names.operand(other)),
             }
-            steps.result(result);
+        }
+        for value in results {
+            let name = match value {
+                Value::Traced(tracer) => {
+                    steps.result(name_of(tracer), tracer.ty());
+                    name_of(tracer)
+                }
+                other => {
+                    let Typed { name, ty } = names.define(other);
+                    steps.result(name, &ty);
+                    name
+                }
+            };
+            if matches!(prim, Prim::Custom(_))
+                && let Some(data) = value.known()
+            {
+                names.answers.insert(name, data);
+            }
         }
         steps.bound(prim, location);
     }
@@ -481,6 +526,7 @@ impl Observer for Recorder {
                 let returned = results.map(|form| form.map(&mut |value| state.names.operand(value)));
                 let Some(Open::Function(mut recorded, frame)) = state.open.pop() else { return };
                 recorded.body.returned = returned;
+                recorded.steps.finish();
                 if state.over {
                     recorded.body.statements = frame.iter().flat_map(|frame| equations_of(frame)).collect();
                 }

@@ -3,11 +3,11 @@
 //! Everything else here is derived from this one type: the text form, the Rust program, replaying, reducing.
 //! Values have names that are unique in the tree. A body may use the names of bodies around it, as closures do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use tracewell_array::Tensor;
-use tracewell_graph::{ArrayType, Graph, Location, Prim, Splat};
+use tracewell_array::{DType, Shape, Tensor};
+use tracewell_graph::{ArrayType, Graph, Location, ParamValue, Prim, Splat};
 use tracewell_trace::{Api, ErrorKind, Form};
 
 use crate::failure::Failure;
@@ -152,6 +152,48 @@ pub struct CallTree {
     pub failure: Option<Failure>,
     /// What is not as it was, in words. Without any, the tree is exact.
     pub stand_ins: Vec<String>,
+    /// What functions of the program gave that are not in the tree, in the order of their calls.
+    pub answers: Vec<Answer>,
+}
+
+/// With what the names of functions end that answer in the place of others: those fail only where these did.
+pub const IN_REPRO: &str = ", in repro ";
+
+/// A call of a function that is not in the tree.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// Its name in graph texts.
+    pub function: String,
+    /// What it was called with: the [`fingerprint`] of it.
+    pub given: u64,
+    /// What it gave; nothing if it failed.
+    pub results: Option<Vec<Tensor>>,
+}
+
+impl PartialEq for Answer {
+    fn eq(&self, other: &Answer) -> bool {
+        let same = match (&self.results, &other.results) {
+            (Some(a), Some(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.bits_eq(b)),
+            (a, b) => a.is_none() == b.is_none(),
+        };
+        same && self.function == other.function && self.given == other.given
+    }
+}
+
+/// A number that tells arrays from others, to the bit: types, sizes and elements are hashed by FNV-1a.
+pub fn fingerprint<'a>(arrays: impl Iterator<Item = (DType, &'a Shape, &'a [u8])>) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |bytes: &[u8]| {
+        for &byte in bytes {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    for (dtype, shape, bytes) in arrays {
+        add(dtype.name().as_bytes());
+        shape.iter().for_each(|size| add(&(size as u64).to_le_bytes()));
+        add(bytes);
+    }
+    hash
 }
 
 impl PartialEq for Operand {
@@ -293,6 +335,33 @@ impl CallTree {
         self.main.size()
     }
 
+    /// The names of the functions that it calls back.
+    pub fn callbacks(&self) -> BTreeSet<String> {
+        fn of_prim(prim: &Prim, names: &mut BTreeSet<String>) {
+            let calls_back = prim.name() == "callback";
+            prim.rules().each_param(&mut |_, value| {
+                if let (true, ParamValue::Text(name)) = (calls_back, &value) {
+                    names.insert(name.clone());
+                }
+                for graph in value.graphs() {
+                    graph.equations.iter().for_each(|equation| of_prim(&equation.prim, names));
+                }
+            });
+        }
+        fn of_body(body: &Body, names: &mut BTreeSet<String>) {
+            for statement in &body.statements {
+                match statement {
+                    Statement::Bind(bind) => of_prim(&bind.prim, names),
+                    Statement::Api(call) => call.bodies.iter().for_each(|inner| of_body(inner, names)),
+                    _ => {}
+                }
+            }
+        }
+        let mut names = BTreeSet::new();
+        of_body(&self.main, &mut names);
+        names
+    }
+
     /// How many primitives and failing operations it has: what a person must read.
     pub fn leaves(&self) -> usize {
         fn of(body: &Body) -> usize {
@@ -337,11 +406,14 @@ impl CallTree {
             }
             other => other.clone(),
         });
-        CallTree { main, stand_ins: Vec::new(), settings: Vec::new(), ..self.clone() }
+        let nothing = (Vec::new(), Vec::new(), Vec::new());
+        let (stand_ins, settings, answers) = nothing;
+        CallTree { main, stand_ins, settings, answers, ..self.clone() }
     }
 
     /// The same tree with names counted from 0 in the order of their definition. What is used but defined nowhere
-    /// becomes data that was not kept. A function that several calls share is written for each.
+    /// becomes data that was not kept. A function that several calls share is written for each. What functions gave that
+    /// are not called any more is forgotten.
     pub fn numbered(&self) -> CallTree {
         let mut numbers =
             Numbers { next: 0, names: BTreeMap::new(), functions: BTreeMap::new(), lost: false };
@@ -353,7 +425,12 @@ impl CallTree {
                 stand_ins.push(note.to_string());
             }
         }
-        CallTree { main, stand_ins, ..self.clone() }
+        let mut numbered = CallTree { main, stand_ins, ..self.clone() };
+        if !numbered.answers.is_empty() {
+            let names = numbered.callbacks();
+            numbered.answers.retain(|answer| names.contains(&answer.function));
+        }
+        numbered
     }
 }
 

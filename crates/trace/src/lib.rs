@@ -31,7 +31,7 @@ pub use leak::{Made, WATCH_TRACERS};
 pub use log::EventLog;
 pub use observe::{
     Called, Event, Executed, Observer, Observing, are_arrays_followed, is_execution_observed, is_observed,
-    notify, observe_everywhere, observing,
+    notify, observe_everywhere, observing, unobserved,
 };
 pub use raise::{Witness, boundary, complete, install_witness, raise, raise_again};
 pub use stage::{Argument, Finer, Staged, stage};

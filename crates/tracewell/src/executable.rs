@@ -1,5 +1,6 @@
 //! Executables by graph: a graph that was compiled before, by whatever closure, is not compiled again.
 
+use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -14,6 +15,7 @@ use crate::cache::ByteCache;
 use crate::config;
 use crate::dump;
 use crate::pipeline::{Settings, compile};
+use crate::repro;
 
 type Key = (Arc<Graph>, Settings);
 
@@ -33,7 +35,7 @@ pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<
         return Ok(found);
     }
     let (made, duration) = counted(|| compile(graph, settings));
-    let made = Arc::new(made?);
+    let made = Arc::new(made.inspect_err(|_| repro::did_not_compile(graph))?);
     dump::compiled(graph, settings, &made, duration);
     COMPILED.fetch_add(1, Ordering::Relaxed);
     let bytes = graph.bytes() + size(&made);
@@ -58,15 +60,31 @@ pub(crate) fn clear() {
     executables().retain(|_| false);
 }
 
+/// How a run fails: with an error, or with a panic in a buffer function of the user's.
+pub(crate) enum Failed {
+    Error(Error),
+    Panic(Box<dyn Any + Send>),
+}
+
 /// Runs an executable. A panic in a user's buffer function goes on in the caller.
 pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, Error> {
-    executable.run(inputs).map_err(|error| match error {
-        RunError::Library { name, error } => failure(&name, error),
-        RunError::Panicked { payload, .. } => std::panic::resume_unwind(payload),
-        stopped @ (RunError::Cancelled | RunError::TimeLimit(_)) => {
-            Error::new(ErrorKind::Stopped, stopped.to_string()).while_running()
-        }
-        other => Error::bug(other),
+    try_run(executable, inputs).map_err(|failed| match failed {
+        Failed::Error(error) => error,
+        Failed::Panic(payload) => std::panic::resume_unwind(payload),
+    })
+}
+
+/// The same for callers that have something to say about a panic.
+pub(crate) fn try_run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, Failed> {
+    executable.run(inputs).map_err(|error| {
+        Failed::Error(match error {
+            RunError::Library { name, error } => failure(&name, error),
+            RunError::Panicked { payload, .. } => return Failed::Panic(payload),
+            stopped @ (RunError::Cancelled | RunError::TimeLimit(_)) => {
+                Error::new(ErrorKind::Stopped, stopped.to_string()).while_running()
+            }
+            other => Error::bug(other),
+        })
     })
 }
 

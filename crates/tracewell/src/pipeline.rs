@@ -4,6 +4,10 @@
 //! Graph ──verify──▶ optimize ──verify──▶ fuse ──▶ Program ──verify, codegen──▶ Executable
 //! ```
 
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use tracewell_codegen::{Loops, Target};
 use tracewell_fuse::{Options, fuse};
 use tracewell_graph::{Graph, Prim, verify};
@@ -68,20 +72,59 @@ pub fn lower(graph: &Graph, settings: &Settings) -> Result<Stages, Error> {
     check("the traced graph", graph)?;
     let optimized = optimized(graph, settings)?;
     let options = Options { donated: settings.donated.clone(), fusion: settings.fusion };
-    let program = fuse(&optimized, &options).map_err(|error| blame(&optimized, &error))?;
+    let program = guarded(|| fuse(&optimized, &options))
+        .map_err(|text| blame(&optimized, &Panicked { step: "fusion".to_string(), text }))?
+        .map_err(|error| blame(&optimized, &error))?;
     Ok(Stages { graph: graph.clone(), optimized, program })
 }
 
 /// The graph after as many passes as are asked for.
 pub(crate) fn optimized(graph: &Graph, settings: &Settings) -> Result<Graph, Error> {
-    let mut wrong = Ok(());
+    let (mut wrong, mut done) = (Ok(()), 0);
     let mut watch = |pass: &str, result: &Graph| {
+        done += 1;
         if wrong.is_ok() && cfg!(debug_assertions) {
             wrong = check(&format!("the graph after `{pass}`"), result);
         }
     };
-    let after = optimize_with(graph, settings.passes, &mut watch);
-    wrong.map(|()| after)
+    let after = guarded(|| optimize_with(graph, settings.passes, &mut watch));
+    let panicked = |text| {
+        let step =
+            PIPELINE.get(done).map_or("optimisation".to_string(), |pass| format!("pass `{}`", pass.name));
+        blame(graph, &Panicked { step, text })
+    };
+    // What does not verify is what the next pass panics of.
+    wrong.and_then(|()| after.map_err(panicked))
+}
+
+/// A step of the compiler panicked, which is no panic of the user's.
+#[derive(Debug)]
+struct Panicked {
+    step: String,
+    text: String,
+}
+
+impl fmt::Display for Panicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} panicked: {}", self.step, self.text)
+    }
+}
+
+impl std::error::Error for Panicked {}
+
+/// Runs a step of the compiler. A panic in it becomes its text, as code generation does with its own; whatever else
+/// unwinds, such as an error in a rule of the user's, goes on.
+pub(crate) fn guarded<T>(step: impl FnOnce() -> T) -> Result<T, String> {
+    // What the step was building is dropped when it panics: nothing half-made is seen again.
+    catch_unwind(AssertUnwindSafe(step)).map_err(|payload| match text_of(&*payload) {
+        Some(text) => text,
+        None => resume_unwind(payload),
+    })
+}
+
+fn text_of(payload: &(dyn Any + Send)) -> Option<String> {
+    let text = payload.downcast_ref::<String>().cloned();
+    text.or_else(|| payload.downcast_ref::<&str>().map(|text| text.to_string()))
 }
 
 /// A failure below the graph: a bug of ours, unless the rules of a user's primitive do not fit together.

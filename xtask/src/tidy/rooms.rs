@@ -57,6 +57,10 @@ const ALLOWED: &[(&str, &str)] = &[
         "crates/tracewell/src/repro/stand_in.rs",
         "a user's primitive is stood in for by a `call`, a `callback` by another",
     ),
+    (
+        "crates/tracewell/src/repro/again.rs",
+        "a user's primitive runs again as a `callback`, also inside of a `call`",
+    ),
     ("crates/tracewell/src/linalg/factors.rs", "factorizations of the face are these primitives"),
     ("crates/tracewell/src/products/", "sums of products are made of `dot_general`"),
     ("crates/tracewell/src/random/", "random numbers are made of them"),

@@ -32,6 +32,9 @@ pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
         },
         (Prim::Neg(_), [x]) => match scene.definition(x) {
             Some(Equation { prim: Prim::Neg(_), .. }) if is_broken(Fault::Rewrite) => same(x),
+            Some(Equation { prim: Prim::Neg(_), .. }) if is_broken(Fault::RewritePanics) => {
+                panic!("two negations, broken on purpose")
+            }
             Some(Equation { prim: Prim::Neg(_), inputs, .. }) => same(&inputs[0]),
             _ => None,
         },

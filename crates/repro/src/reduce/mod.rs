@@ -4,6 +4,7 @@
 //! still fails in the same way is asked of whoever can run it. All strategies run to a fixpoint: after a success the
 //! first one runs again.
 
+mod answers;
 mod bypass;
 mod data;
 mod drop;
@@ -12,6 +13,7 @@ mod earlier;
 mod edit;
 mod given;
 mod leaves;
+mod literals;
 mod loops;
 mod parts;
 mod results;
@@ -56,6 +58,9 @@ pub fn strategies() -> Vec<&'static dyn Strategy> {
         &shrink::ToTwo,
         &shrink::Halve,
         &data::Data,
+        &answers::Answers,
+        &literals::Zeros,
+        &literals::Ones,
         &dtypes::DTypes,
         &settings::Settings,
     ]
@@ -178,12 +183,12 @@ fn first_good(
     (0..candidates.len()).find(|&at| known(&reducer.memo, at) == Some(true))
 }
 
-/// What is made smaller: statements first, then everything that is written of them, then the data.
-fn weight(tree: &CallTree) -> (usize, usize, usize) {
+/// What is made smaller: statements first, then everything that is written of them, then the data, then numbers.
+fn weight(tree: &CallTree) -> (usize, usize, usize, usize) {
     let written = text::write(tree);
     // Locations are not changed, and names change with the number of values: sizes of texts are comparable.
     let data: usize = written.files.iter().map(|(_, tensor)| tensor.size_bytes()).sum();
-    (tree.size(), data / 64 + written.text.len(), data)
+    (tree.size(), data / 64 + written.text.len(), data, literals::total(tree))
 }
 
 /// A candidate by its text.

@@ -5,7 +5,7 @@ use tracewell_graph::{ArrayType, ParamValue};
 use super::names::literal;
 use super::{Lines, Program};
 use crate::failure::Stage;
-use crate::tree::{Bind, Operand};
+use crate::tree::{Answer, Bind, IN_REPRO, Operand};
 
 impl Program {
     pub(super) fn callback(&mut self, lines: &mut Lines, bind: &Bind) {
@@ -31,27 +31,60 @@ impl Program {
             let all: Vec<String> = std::iter::once(format).chain(operands).collect();
             lines.push(&format!("debug_print!({});", all.join(", ")));
         } else {
-            self.stand_in(lines, bind, &types, &operands);
+            self.stand_in(lines, bind, &name, &types, &operands);
         }
     }
 
-    /// A function that gives zeros, or fails as it did.
-    fn stand_in(&mut self, lines: &mut Lines, bind: &Bind, types: &[ArrayType], operands: &[String]) {
+    /// A function that gives what it gave, where that is known, or else zeros, or fails as it did.
+    fn stand_in(
+        &mut self,
+        lines: &mut Lines,
+        bind: &Bind,
+        name: &str,
+        types: &[ArrayType],
+        operands: &[String],
+    ) {
         let zeros: Vec<String> = types.iter().map(|ty| self.operand(&Operand::Lost(ty.clone()))).collect();
         let zeros = format!("vec![{}]", zeros.join(", "));
-        let inside = match &self.failure {
-            Some(failure) if failure.stage == Stage::Running && failure.kind != "Check" => {
-                format!("repro::fail({}, {}); {zeros}", literal(&failure.kind), literal(&failure.message))
-            }
-            _ => zeros.clone(),
-        };
         let made = self.fresh("called");
         let (given, like) = (format!("vec![{}]", operands.join(", ")), format!("{zeros} as Vec<Array>"));
-        let function = format!("|_: &Vec<Array>| -> Vec<Array> {{ {inside} }}");
+        let answers: Vec<Answer> =
+            self.answers.iter().filter(|answer| answer.function == name).cloned().collect();
+        let fails = self.failure.as_ref().map(|failure| {
+            let (kind, message) = (literal(&failure.kind), literal(&failure.message));
+            (failure.stage == Stage::Running && failure.kind != "Check", kind, message)
+        });
+        let function = match (answers.as_slice(), fails) {
+            ([], Some((true, kind, message))) if !name.contains(IN_REPRO) => {
+                format!("|_: &Vec<Array>| -> Vec<Array> {{ repro::fail({kind}, {message}); {zeros} }}")
+            }
+            ([], _) => format!("|_: &Vec<Array>| -> Vec<Array> {{ {zeros} }}"),
+            (known, fails) => {
+                let known: Vec<String> = known.iter().map(|answer| self.answer(answer)).collect();
+                let (kind, message) =
+                    fails.map_or_else(Default::default, |(_, kind, message)| (kind, message));
+                let fails =
+                    if kind.is_empty() { "None".into() } else { format!("Some(({kind}, {message}))") };
+                let answers = self.fresh("answers");
+                lines.push(&format!("let {answers} = vec![{}];", known.join(", ")));
+                format!("repro::answering({answers}, {fails}, {zeros})")
+            }
+        };
         lines.push(&format!("let {made} = callback(&({like}), {function}, &{given});"));
         for (i, typed) in bind.results.iter().enumerate() {
             lines.push(&format!("let v{} = {made}[{i}].clone();", typed.name.var));
         }
+    }
+}
+
+impl Program {
+    /// A call: what the function was given, as a number, and what it gave.
+    fn answer(&mut self, answer: &Answer) -> String {
+        let results = answer.results.as_ref().map_or("None".to_string(), |all| {
+            let arrays = all.iter().map(|tensor| self.owned(&Operand::Data(tensor.clone(), false)));
+            format!("Some(vec![{}])", arrays.collect::<Vec<_>>().join(", "))
+        });
+        format!("({}, {results})", answer.given)
     }
 }
 

@@ -19,7 +19,7 @@ use self::names::{comments, ident, literal};
 use self::types::Types;
 use crate::failure::Failure;
 use crate::folder::Dependency;
-use crate::tree::{Body, CallTree, Operand, Statement, Typed};
+use crate::tree::{Answer, Body, CallTree, Operand, Statement, Typed};
 
 /// The manifest of a repro's program.
 pub fn manifest(library: &Dependency) -> String {
@@ -74,6 +74,7 @@ struct Program {
     functions: BTreeMap<String, usize>,
     settings: Vec<(String, String)>,
     failure: Option<Failure>,
+    answers: Vec<Answer>,
     next: usize,
 }
 
@@ -84,13 +85,22 @@ impl Program {
         if leaked.is_empty() {
             leaked.extend(outlives(tree));
         }
+        // They come first in the text, by which files are numbered.
+        let answered = tree.answers.iter().flat_map(|answer| answer.results.iter().flatten());
+        let mut data: Vec<(Tensor, bool)> = Vec::new();
+        for tensor in answered {
+            if !data.iter().any(|(known, _)| known.bits_eq(tensor)) {
+                data.push((tensor.clone(), false));
+            }
+        }
         Program {
             types: Types::default(),
-            data: Vec::new(),
+            data,
             leaked,
             functions: BTreeMap::new(),
             settings: tree.settings.clone(),
             failure: tree.failure.clone(),
+            answers: tree.answers.clone(),
             next: 0,
         }
     }

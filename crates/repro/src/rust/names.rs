@@ -21,6 +21,19 @@ pub(super) fn ident(name: &str) -> String {
     out
 }
 
+/// Names of one place, of which no two may be the same: those of fields, those of variants.
+pub(super) fn idents<'n>(names: impl Iterator<Item = &'n str>, ident: fn(&str) -> String) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for name in names {
+        let mut ident = ident(name);
+        while all.contains(&ident) {
+            ident.push('_');
+        }
+        all.push(ident);
+    }
+    all
+}
+
 /// A name of a type or a variant.
 pub(super) fn type_ident(name: &str) -> String {
     let name = ident(name);

@@ -1,8 +1,9 @@
 //! The types of a program: stand-ins for the user's structs and enums, found from the trees in a call tree.
 
+use tracewell_array::DType;
 use tracewell_trace::Form;
 
-use super::names::{ident, literal, type_ident};
+use super::names::{ident, idents, literal, type_ident};
 
 /// A Rust type.
 #[derive(Clone, PartialEq, Debug)]
@@ -56,7 +57,7 @@ impl Types {
             Form::Optional(Some(part)) => Ty::Optional(Box::new(self.of(part))),
             Form::Map(parts) => {
                 let types: Vec<Ty> = parts.iter().map(|(_, part)| self.of(part)).collect();
-                let numbers = parts.iter().all(|(key, _)| key.parse::<i64>().is_ok());
+                let numbers = parts.iter().all(|(key, _)| is_number(key));
                 match self.common(&types) {
                     Some(ty) => Ty::Map(numbers, Box::new(ty)),
                     None => Ty::Tuple(types),
@@ -101,8 +102,11 @@ impl Types {
             }
         }
         let plain = type_ident(name);
-        let taken =
-            |name: &str| self.all.iter().any(|record| record.name == name) || RESERVED.contains(&name);
+        // A tuple struct that is called as an element type would be taken for that.
+        let taken = |name: &str| {
+            let ours = RESERVED.contains(&name) || DType::parse(&name.to_lowercase()).is_some();
+            ours || self.all.iter().any(|record| record.name == name)
+        };
         let mut unique = plain.clone();
         for number in 2.. {
             if !taken(&unique) {
@@ -144,8 +148,7 @@ impl Types {
             out.push_str("#[derive(Clone, Tree)]\n");
             if record.is_enum {
                 out.push_str(&format!("enum {} {{\n", record.name));
-                for (variant, fields) in &record.variants {
-                    let variant = type_ident(variant.as_deref().unwrap_or("Variant"));
+                for ((_, fields), variant) in record.variants.iter().zip(record.variant_names()) {
                     out.push_str(&format!("    {variant}{},\n", self.fields(fields, "        ", "    ")));
                 }
                 out.push_str("}\n\n");
@@ -170,7 +173,8 @@ impl Types {
         }
         let lines: Vec<String> = fields
             .iter()
-            .map(|(name, ty)| format!("{indent}{}{}: {},\n", mark(ty), ident(name), self.text(ty)))
+            .zip(field_names(fields))
+            .map(|((_, ty), name)| format!("{indent}{}{name}: {},\n", mark(ty), self.text(ty)))
             .collect();
         format!(" {{\n{}{outer}}}", lines.concat())
     }
@@ -207,9 +211,11 @@ impl Types {
             Form::Record { variant, fields, .. } => {
                 let all = list(self, fields.iter().map(|(_, part)| part).collect());
                 let name = self.text(ty);
-                let name = match variant {
-                    Some(variant) => format!("{name}::{}", type_ident(variant)),
-                    None => name,
+                let name = match (variant, ty) {
+                    (Some(_), Ty::Record(at)) => {
+                        format!("{name}::{}", self.all[*at].variant_name(variant.as_deref()))
+                    }
+                    _ => name,
                 };
                 if fields.is_empty() {
                     return name;
@@ -217,8 +223,8 @@ impl Types {
                 if is_numbered(fields.iter().map(|(name, _)| name)) {
                     return format!("{name}({})", all.join(", "));
                 }
-                let pairs =
-                    fields.iter().zip(all).map(|((field, _), value)| format!("{}: {value}", ident(field)));
+                let names = field_names(fields).into_iter();
+                let pairs = names.zip(all).map(|(field, value)| format!("{field}: {value}"));
                 format!("{name} {{ {} }}", pairs.collect::<Vec<_>>().join(", "))
             }
         }
@@ -254,11 +260,12 @@ impl Types {
                 })
             }
             Form::Record { variant: None, fields, .. } => {
-                let numbered = is_numbered(fields.iter().map(|(name, _)| name));
-                fields.iter().all(|(name, part)| {
-                    let name = if numbered { name.clone() } else { ident(name) };
-                    self.walk(part, format!("{at}.{name}"), all)
-                })
+                let names = match is_numbered(fields.iter().map(|(name, _)| name)) {
+                    true => fields.iter().map(|(name, _)| name.clone()).collect(),
+                    false => field_names(fields),
+                };
+                let mut named = fields.iter().zip(names);
+                named.all(|((_, part), name)| self.walk(part, format!("{at}.{name}"), all))
             }
             Form::Optional(None) => true,
             Form::Optional(Some(_)) | Form::Record { .. } => false,
@@ -266,16 +273,57 @@ impl Types {
     }
 }
 
+impl Record {
+    /// Its variants as a program names them, in order.
+    fn variant_names(&self) -> Vec<String> {
+        let names = self.variants.iter().map(|(variant, _)| variant.as_deref().unwrap_or("Variant"));
+        idents(names, type_ident)
+    }
+
+    fn variant_name(&self, variant: Option<&str>) -> String {
+        let at = self.variants.iter().position(|(known, _)| known.as_deref() == variant);
+        at.and_then(|at| self.variant_names().into_iter().nth(at)).unwrap_or_else(|| "Variant".to_string())
+    }
+}
+
 /// Names that the program has for other things.
-const RESERVED: &[&str] =
-    &["Array", "Tree", "String", "Vec", "Option", "BTreeMap", "Result", "Scalar", "Error"];
+const RESERVED: &[&str] = &[
+    "Array",
+    "BTreeMap",
+    "Cancel",
+    "Clone",
+    "Complex32",
+    "Complex64",
+    "Err",
+    "Error",
+    "None",
+    "Ok",
+    "Option",
+    "Policy",
+    "Result",
+    "Scalar",
+    "Some",
+    "String",
+    "Tree",
+    "Vec",
+];
+
+/// Fields as a program names them, in order.
+fn field_names<T>(fields: &[(String, T)]) -> Vec<String> {
+    idents(fields.iter().map(|(name, _)| name.as_str()), ident)
+}
+
+/// Whether this is a number as a program writes it.
+fn is_number(text: &str) -> bool {
+    text.parse::<i64>().is_ok_and(|number| number.to_string() == text)
+}
 
 fn tuple(parts: Vec<String>) -> String {
     if parts.len() == 1 { format!("({},)", parts[0]) } else { format!("({})", parts.join(", ")) }
 }
 
 fn is_numbered<'n>(mut names: impl Iterator<Item = &'n String>) -> bool {
-    names.all(|name| name.parse::<usize>().is_ok())
+    names.all(|name| name.parse::<u16>().is_ok_and(|number| number.to_string() == *name))
 }
 
 /// The type that both are, if there is one.

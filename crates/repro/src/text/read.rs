@@ -13,7 +13,7 @@ use tracewell_trace::{Api, ErrorKind, Form};
 use super::MAX_DEPTH;
 use super::lex::{Lexer, Token};
 use crate::failure::{Failure, Stage};
-use crate::tree::{ApiCall, Bind, Body, CallTree, Name, Operand, Statement, Typed};
+use crate::tree::{Answer, ApiCall, Bind, Body, CallTree, Name, Operand, Statement, Typed};
 
 /// Why a text is no call tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,6 +83,7 @@ impl<'a> Reader<'a> {
             main: Body::main(Location { file: Cow::Borrowed(""), line: 0, column: 0 }),
             failure: None,
             stand_ins: Vec::new(),
+            answers: Vec::new(),
         };
         loop {
             match self.word()? {
@@ -97,6 +98,10 @@ impl<'a> Reader<'a> {
                 }
                 "failure" => tree.failure = Some(self.failure()?),
                 "data" => self.datum()?,
+                "answer" => {
+                    let answer = self.answer()?;
+                    tree.answers.push(answer);
+                }
                 "main" => break,
                 other => return Err(format!("`{other}` begins nothing that is known")),
             }
@@ -133,6 +138,21 @@ impl<'a> Reader<'a> {
         };
         self.data.push(tensor);
         Ok(())
+    }
+
+    /// `$0`, which was read.
+    fn known_datum(&mut self) -> Read<Tensor> {
+        self.expect('$')?;
+        let index: usize = self.number()?;
+        self.data.get(index).cloned().ok_or_else(|| format!("there is no data {index}"))
+    }
+
+    /// `"function" 17 ($0, $1)`, or `"function" 17 failed`
+    fn answer(&mut self) -> Read<Answer> {
+        let (function, given) = (self.quoted()?, self.number()?);
+        let failed = self.accept_word("failed")?;
+        let results = if failed { None } else { Some(self.list('(', ')', Reader::known_datum)?) };
+        Ok(Answer { function, given, results })
     }
 
     /// `at … { … }`
@@ -270,10 +290,7 @@ impl<'a> Reader<'a> {
             Token::Sign('%') => Ok(Operand::Var(self.var()?)),
             Token::Sign('~' | '$') => {
                 let weak = self.accept('~')?;
-                self.expect('$')?;
-                let index: usize = self.number()?;
-                let tensor = self.data.get(index).ok_or_else(|| format!("there is no data {index}"))?;
-                Ok(Operand::Data(tensor.clone(), weak))
+                Ok(Operand::Data(self.known_datum()?, weak))
             }
             Token::Word("splat") => {
                 self.word()?;

@@ -8,7 +8,7 @@ use tracewell_graph::{ArrayType, Location, text};
 use tracewell_trace::Form;
 
 use crate::failure::Failure;
-use crate::tree::{ApiCall, Body, CallTree, Operand, Statement, Typed};
+use crate::tree::{Answer, ApiCall, Body, CallTree, Operand, Statement, Typed};
 
 /// Arrays of more elements are in files of their own.
 const INLINE: usize = 16;
@@ -26,6 +26,9 @@ pub struct Written {
 pub fn write(tree: &CallTree) -> Written {
     let tree = tree.numbered();
     let mut writer = Writer { out: String::new(), indent: 0, data: Vec::new() };
+    for answer in &tree.answers {
+        writer.answer(answer);
+    }
     writer.body_statements("main", &tree.main, &tree.main.location);
     let (mut head, mut files) = (String::from("repro 1\n"), Vec::new());
     push(&mut head, format_args!("version {}\n", quote(&tree.version)));
@@ -94,6 +97,18 @@ impl Writer {
         self.indent -= 1;
         self.new_line();
         self.out.push('}');
+    }
+
+    fn answer(&mut self, answer: &Answer) {
+        let given = format!("answer {} {}", quote(&answer.function), answer.given);
+        let line = match &answer.results {
+            None => format!("{given} failed\n"),
+            Some(all) => {
+                let all: Vec<String> = all.iter().map(|tensor| format!("${}", self.datum(tensor))).collect();
+                format!("{given} ({})\n", all.join(", "))
+            }
+        };
+        self.text(&line);
     }
 
     fn statement(&mut self, statement: &Statement) {
@@ -188,15 +203,19 @@ impl Writer {
                 format!("splat {} {}", quote(&splat.literal.to_string()), type_text(&splat.ty()))
             }
             Operand::Data(tensor, weak) => {
-                let known = self.data.iter().position(|known| known.bits_eq(tensor));
-                let index = known.unwrap_or_else(|| {
-                    self.data.push(tensor.clone());
-                    self.data.len() - 1
-                });
-                format!("{}${index}", if *weak { "~" } else { "" })
+                format!("{}${}", if *weak { "~" } else { "" }, self.datum(tensor))
             }
             Operand::Lost(ty) => format!("lost {}", type_text(ty)),
         }
+    }
+
+    /// The number of an array.
+    fn datum(&mut self, tensor: &Tensor) -> usize {
+        let known = self.data.iter().position(|known| known.bits_eq(tensor));
+        known.unwrap_or_else(|| {
+            self.data.push(tensor.clone());
+            self.data.len() - 1
+        })
     }
 
     fn form<T>(&mut self, form: &Form<T>, leaf: &mut dyn FnMut(&mut Writer, &T) -> String) -> String {

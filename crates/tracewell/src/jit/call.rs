@@ -20,7 +20,7 @@ use super::turn::{self, Turn};
 use crate::array::Array;
 use crate::building::counted;
 use crate::checks::{self, CHECK_PURITY, RETRACE, Seen};
-use crate::executable::run;
+use crate::executable::{Failed, run, try_run};
 use crate::executor::Compiled;
 use crate::key::Key;
 use crate::outcome::Outcome;
@@ -166,9 +166,9 @@ impl<'a> Call<'a> {
             && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
             let mut inputs = inputs(self.leaves);
-            return match run(executable, &mut inputs) {
+            return match try_run(executable, &mut inputs) {
                 Ok(results) => R::own(R::success(filled(like, results, &entry))),
-                Err(error) => R::own(fail::<R>(error, self.callee, self.place, &entry, &inputs)),
+                Err(failed) => R::own(fail::<R>(failed, self.callee, self.place, &entry, &inputs)),
             };
         }
         R::own(self.run_slowly(body))
@@ -207,13 +207,19 @@ impl<'a> Call<'a> {
                     // Where results are looked at, arguments are not given away.
                     let before = if checked { kept(&inputs) } else { Vec::new() };
                     let results = run(executable, &mut inputs);
-                    let results = results.inspect_err(|_| repro::restore(&kept(&inputs)))?;
+                    let results = results.inspect_err(|error| {
+                        let left = kept(&inputs);
+                        repro::restore(&left);
+                        learn(&entry, error, &left, true);
+                    })?;
+                    repro::run_again_if_kept(&entry.graph, || kept(&inputs));
                     if let Some(watched) = watched {
                         watched.end(&entry.graph, &results, &location);
                     }
                     if checked {
-                        let known: Vec<Tensor> = before.into_iter().flatten().collect();
-                        checks::check_graph(&entry.graph, &known, &results, &Compiled)?;
+                        let known: Vec<Tensor> = before.iter().flatten().cloned().collect();
+                        let checked = checks::check_graph(&entry.graph, &known, &results, &Compiled);
+                        checked.inspect_err(|error| learn(&entry, error, &before, true))?;
                     }
                     return Ok(filled(like, results, &entry));
                 }
@@ -398,7 +404,7 @@ fn inputs(leaves: SmallVec<[Leaf<'_>; 8]>) -> SmallVec<[Input<'_>; 8]> {
 
 /// A failure of a run, raised at the caller's line as by the full way.
 fn fail<R: Outcome>(
-    error: Error,
+    failed: Failed,
     callee: Callee<'_>,
     place: &'static std::panic::Location<'static>,
     entry: &Entry,
@@ -415,9 +421,22 @@ fn fail<R: Outcome>(
     };
     let inside = || {
         repro::found(entry);
-        Err(error.at(location).into())
+        match failed {
+            Failed::Error(error) => {
+                learn(entry, &error, &kept(inputs), false);
+                Err(error.at(location).into())
+            }
+            Failed::Panic(payload) => std::panic::resume_unwind(payload),
+        }
     };
     enter::<R, R::Ok>(&callee.function(), called, inside)
+}
+
+/// What the user's functions gave in a run that failed, where a repro needs that. What was stopped would not end.
+fn learn(entry: &Entry, error: &Error, inputs: &[Option<Tensor>], heard: bool) {
+    if error.kind() != ErrorKind::Stopped && !error.is_raised() {
+        repro::run_again(&entry.graph, inputs, heard);
+    }
 }
 
 /// What a jitted function was called on: the trees are told of when it is traced.

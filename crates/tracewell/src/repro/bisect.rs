@@ -1,4 +1,5 @@
-//! Which step of the compiler broke it: a graph is compiled with more and more of the steps, until its results differ.
+//! Which step of the compiler broke it: a graph is compiled with more and more of the steps, until its results differ,
+//! or until it does not compile.
 //!
 //! First the passes, whose results are evaluated; then vectors, fusion and lowering, whose results are run. Within a
 //! pass and within fusion the first rewrite, or the first array, is found after which it differs.
@@ -9,27 +10,35 @@ use std::fmt;
 use tracewell_array::Tensor;
 use tracewell_codegen::Loops;
 use tracewell_graph::text::{Line, write_line};
-use tracewell_graph::{Atom, Graph, GraphBuilder, eval};
+use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder, Prim, eval};
 use tracewell_kernel::steps::{Taken, up_to};
 use tracewell_optimize::PIPELINE;
 use tracewell_repro::CallTree;
 
 use super::replay;
+use super::session::REPLAYING;
 use crate::checks::difference;
 use crate::executable::run;
-use crate::pipeline::{Settings, compile, optimized};
+use crate::pipeline::{Settings, compile, guarded, optimized};
 
 thread_local! {
-    /// The graph whose compiled results differed last, and its inputs.
-    static DIFFERED: RefCell<Option<(Graph, Vec<Tensor>)>> = const { RefCell::new(None) };
+    /// The graph whose compiled results differed last, with its inputs; without any, it did not compile.
+    static DIFFERED: RefCell<Option<(Graph, Option<Vec<Tensor>>)>> = const { RefCell::new(None) };
 }
 
 /// Remembers what differed.
 pub(crate) fn differed(graph: &Graph, inputs: &[Tensor]) {
-    DIFFERED.set(Some((graph.clone(), inputs.to_vec())));
+    DIFFERED.set(Some((graph.clone(), Some(inputs.to_vec()))));
 }
 
-/// The step of the compiler after which compiled and evaluated results differ.
+/// Remembers what did not compile, while something is replayed.
+pub(crate) fn did_not_compile(graph: &Graph) {
+    if REPLAYING.is_on() {
+        DIFFERED.set(Some((graph.clone(), None)));
+    }
+}
+
+/// The step of the compiler after which compiled and evaluated results differ, or which fails itself.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Blame {
     /// Its name: a pass, `fusion`, `wide vectors`, `vectors`, `vector tail`, or `lowering` for the rest.
@@ -57,52 +66,64 @@ impl fmt::Display for Blame {
     }
 }
 
-/// Replays a tree and finds the step that breaks it; nothing if compiled and evaluated results agree.
+/// Replays a tree and finds the step that breaks it; nothing if all compiles, and compiled and evaluated results agree.
 pub(super) fn bisect(tree: &CallTree) -> Option<Blame> {
     DIFFERED.set(None);
     crate::checks::check_compiled(|| replay::replay(tree));
     let (graph, inputs) = DIFFERED.take()?;
-    Case { expected: eval(&graph, &inputs).ok()?, graph: &graph, inputs: &inputs }.blame()
+    let run = match inputs {
+        Some(inputs) => Some(Run { expected: eval(&graph, &inputs).ok()?, inputs }),
+        None => None,
+    };
+    Case { graph: &graph, run: run.as_ref() }.blame()
 }
 
-/// A graph, what it is run on, and what it should give.
-struct Case<'g> {
-    graph: &'g Graph,
-    inputs: &'g [Tensor],
+/// What a graph is run on, and what it should give.
+struct Run {
+    inputs: Vec<Tensor>,
     expected: Vec<Tensor>,
 }
 
-impl Case<'_> {
+impl Run {
     fn differs(&self, found: &[Tensor]) -> bool {
         found.iter().zip(&self.expected).any(|(found, expected)| difference(found, expected).is_some())
     }
+}
 
-    /// Whether a graph that should mean the same does not.
-    fn means_another(&self, graph: &Graph) -> bool {
-        eval(graph, self.inputs).map_or(true, |found| self.differs(&found))
+/// A graph that goes wrong.
+struct Case<'g> {
+    graph: &'g Graph,
+    /// Nothing where it does not even compile.
+    run: Option<&'g Run>,
+}
+
+impl Case<'_> {
+    /// Whether a graph that should mean the same does not, or was not even made.
+    fn means_another<E>(&self, graph: &Result<Graph, E>) -> bool {
+        let Ok(graph) = graph else { return true };
+        let Some(run) = self.run else { return false };
+        eval(graph, &run.inputs).map_or(true, |found| run.differs(&found))
     }
 
     /// Whether it goes wrong when it is compiled so. What cannot be compiled does too.
     fn breaks(&self, settings: &Settings) -> bool {
         let Ok(executable) = compile(self.graph, settings) else { return true };
-        let mut given: Vec<_> = self.inputs.iter().map(tracewell_runtime::Input::Lent).collect();
-        run(&executable, &mut given).map_or(true, |found| self.differs(&found))
+        let Some(case) = self.run else { return false };
+        let mut given: Vec<_> = case.inputs.iter().map(tracewell_runtime::Input::Lent).collect();
+        run(&executable, &mut given).map_or(true, |found| case.differs(&found))
     }
 
     fn blame(&self) -> Option<Blame> {
-        let after = |passes: usize| {
-            let settings = Settings { passes, ..Settings::default() };
-            optimized(self.graph, &settings).unwrap_or_else(|_| self.graph.clone())
-        };
+        let after = |passes: usize| optimized(self.graph, &Settings { passes, ..Settings::default() });
         // A pass that changes what the graph means is found without a compiler.
         if let Some(pass) = (0..PIPELINE.len()).find(|&pass| self.means_another(&after(pass + 1))) {
-            return Some(self.blame_pass(pass, &after(pass)));
+            return Some(self.blame_pass(pass, &after(pass).ok()?));
         }
         let all = Settings::default();
         if !self.breaks(&all) {
             return None;
         }
-        let graph = after(PIPELINE.len());
+        let graph = after(PIPELINE.len()).ok()?;
         let blame = |step: &str, part: Option<String>| {
             Some(Blame { step: step.to_string(), part, before: graph.clone(), after: graph.clone() })
         };
@@ -116,7 +137,7 @@ impl Case<'_> {
         }
         if !self.breaks(&Settings { fusion: false, ..all.clone() }) {
             // Of the graph after the passes, so that only fusions are counted.
-            let rest = Case { graph: &graph, inputs: self.inputs, expected: self.expected.clone() };
+            let rest = Case { graph: &graph, run: self.run };
             let settings = Settings { passes: 0, ..all };
             let (_, part) = first_bad(|most| up_to(most, || rest.breaks(&settings)));
             return blame("fusion", part);
@@ -127,22 +148,38 @@ impl Case<'_> {
     /// The first rewrite of a pass that goes wrong, with the graph before and after it.
     fn blame_pass(&self, pass: usize, before: &Graph) -> Blame {
         let pass = &PIPELINE[pass];
-        let made = |most: usize| up_to(most, || (pass.run)(before));
+        let made = |most: usize| up_to(most, || guarded(|| (pass.run)(before)));
         let (rewrite, part) = first_bad(|most| {
             let (graph, taken) = made(most);
             (self.means_another(&graph), taken)
         });
+        // Where a rewrite panics there is no graph after it.
+        let or = |made: Result<Graph, String>, graph: &Graph| made.unwrap_or_else(|_| graph.clone());
         let (before, after) = match rewrite {
-            0 => (before.clone(), (pass.run)(before)),
-            n => (made(n - 1).0, made(n).0),
+            0 => (before.clone(), or(guarded(|| (pass.run)(before)), before)),
+            n => {
+                let last = or(made(n - 1).0, before);
+                let after = or(made(n).0, &last);
+                (last, after)
+            }
         };
         Blame { step: pass.name.to_string(), part, before, after }
     }
 
     /// The first equation that goes wrong when it is compiled alone.
     fn lowered_wrongly(&self, graph: &Graph) -> Option<String> {
+        let Some(run) = self.run else {
+            let alone = |equation: &Equation| {
+                let types: Vec<ArrayType> =
+                    equation.inputs.iter().map(|atom| graph.atom_type(atom)).collect();
+                let alone = of_one_primitive(&equation.prim, &types)?;
+                Some(Case { graph: &alone, run: None }.breaks(&Settings::default()))
+            };
+            let number = graph.equations.iter().position(|equation| alone(equation) == Some(true))?;
+            return Some(line(graph, number));
+        };
         let mut values: Vec<Option<Tensor>> = vec![None; graph.types.len()];
-        for (var, tensor) in graph.inputs.iter().zip(self.inputs) {
+        for (var, tensor) in graph.inputs.iter().zip(&run.inputs) {
             values[var.0 as usize] = Some(tensor.clone());
         }
         for (number, equation) in graph.equations.iter().enumerate() {
@@ -151,13 +188,13 @@ impl Case<'_> {
                 Atom::Splat(splat) => Some(Tensor::full(splat.literal, splat.shape.clone())),
             };
             let operands: Vec<Tensor> = equation.inputs.iter().map(operand).collect::<Option<_>>()?;
-            let alone = of_one_primitive(&equation.prim, &operands)?;
-            let expected = eval(&alone, &operands).ok()?;
-            let case = Case { graph: &alone, inputs: &operands, expected };
-            if case.breaks(&Settings::default()) {
+            let types: Vec<ArrayType> = operands.iter().map(ArrayType::of).collect();
+            let alone = of_one_primitive(&equation.prim, &types)?;
+            let run = Run { expected: eval(&alone, &operands).ok()?, inputs: operands };
+            if (Case { graph: &alone, run: Some(&run) }).breaks(&Settings::default()) {
                 return Some(line(graph, number));
             }
-            for (var, tensor) in equation.outputs.iter().zip(case.expected) {
+            for (var, tensor) in equation.outputs.iter().zip(run.expected) {
                 values[var.0 as usize] = Some(tensor);
             }
         }
@@ -188,17 +225,17 @@ fn line(graph: &Graph, number: usize) -> String {
 }
 
 /// A graph of one primitive, for what differed outside of a jitted function.
-pub(crate) fn differed_primitive(prim: &tracewell_graph::Prim, operands: &[Tensor]) {
-    if let Some(graph) = of_one_primitive(prim, operands) {
+pub(crate) fn differed_primitive(prim: &Prim, operands: &[Tensor]) {
+    let types: Vec<ArrayType> = operands.iter().map(ArrayType::of).collect();
+    if let Some(graph) = of_one_primitive(prim, &types) {
         differed(&graph, operands);
     }
 }
 
-fn of_one_primitive(prim: &tracewell_graph::Prim, operands: &[Tensor]) -> Option<Graph> {
+fn of_one_primitive(prim: &Prim, types: &[ArrayType]) -> Option<Graph> {
     let mut builder = GraphBuilder::new();
-    let types: Vec<_> = operands.iter().map(tracewell_graph::ArrayType::of).collect();
     let inputs: Vec<_> = types.iter().map(|ty| builder.input(ty.clone()).into()).collect();
-    let results = prim.rules().type_rule(&types).ok()?;
+    let results = prim.rules().type_rule(types).ok()?;
     let outputs = builder.push(prim.clone(), &inputs, results);
     Some(builder.finish(prim.name(), outputs.into_vec()))
 }

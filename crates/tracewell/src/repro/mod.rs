@@ -15,6 +15,7 @@
 //! assert!(repro.to_rust().contains("fn main()"));
 //! ```
 
+mod again;
 mod bisect;
 mod calls;
 mod grown;
@@ -25,6 +26,7 @@ mod stand_in;
 
 use std::path::{Path, PathBuf};
 
+use tracewell_array::Tensor;
 use tracewell_graph::{Location, Splat};
 use tracewell_trace::{Error, ErrorKind, Value, complete, raise};
 
@@ -33,6 +35,7 @@ pub use tracewell_repro::{CallTree, Failure, Signature, Stage, Statement, Verdic
 
 pub(crate) use tracewell_repro::KeptCall;
 
+pub(crate) use again::{LISTENING, hear, run_again, run_again_if_kept};
 pub(crate) use session::{
     early, found, install, last_call, release, restore, session, session_after, take_body,
 };
@@ -41,7 +44,7 @@ use crate::array::{Array, or_raise};
 use crate::tree::Tree;
 
 pub use bisect::Blame;
-pub(crate) use bisect::{differed, differed_primitive};
+pub(crate) use bisect::{did_not_compile, differed, differed_primitive};
 pub use replay::Player;
 #[doc(hidden)]
 pub use session::recording_at_most;
@@ -117,7 +120,8 @@ impl Repro {
         Repro { tree: tracewell_repro::reduce::reduce(&self.tree, &mut reducer) }
     }
 
-    /// The step of the compiler after which compiled and evaluated results differ; nothing if they agree.
+    /// The step of the compiler after which compiled and evaluated results differ, or which fails itself; nothing if
+    /// they agree.
     pub fn bisect(&self) -> Option<Blame> {
         bisect::bisect(&self.tree)
     }
@@ -258,6 +262,43 @@ fn wrong_text(text: &str, why: &str) -> Error {
 pub fn fail(kind: &str, message: &str) {
     let kind = ErrorKind::parse(kind).unwrap_or(ErrorKind::Bug);
     raise(Error::new(kind, message), &Location::caller())
+}
+
+/// A function that answers in the place of one of another program: what that gave for the same arrays, and for others
+/// what it gave in the call of the same number. Where that failed, it fails so; where the types are others, it gives
+/// zeros.
+pub fn answering(
+    known: Vec<(u64, Option<Vec<Array>>)>,
+    failure: Option<(&'static str, &'static str)>,
+    zeros: Vec<Array>,
+) -> impl Fn(&Vec<Array>) -> Vec<Array> + Send + Sync + 'static {
+    let tensors = |all: Vec<Array>| all.iter().filter_map(|array| array.value().known()).collect();
+    let known = known.into_iter().map(|(given, results)| (given, results.map(tensors)));
+    let answers = again::Answers::new(known.collect());
+    move |given: &Vec<Array>| {
+        let given: Vec<_> = given.iter().filter_map(|array| array.value().known()).collect();
+        let number = tracewell_repro::fingerprint(
+            given.iter().map(|tensor| (tensor.dtype(), tensor.shape(), tensor.as_bytes())),
+        );
+        match (answers.answer(number), failure) {
+            (Some(None), Some((kind, message))) => {
+                fail(kind, message);
+                zeros.clone()
+            }
+            (Some(Some(results)), _) if are_like(results, &zeros) => {
+                results.iter().map(|tensor| Array::from_value(Value::from(tensor.clone()))).collect()
+            }
+            _ => zeros.clone(),
+        }
+    }
+}
+
+/// Whether these are the results that are promised.
+fn are_like(results: &[Tensor], promised: &[Array]) -> bool {
+    let like = |(result, array): (&Tensor, &Array)| {
+        result.dtype() == array.dtype() && result.shape() == array.shape()
+    };
+    results.len() == promised.len() && results.iter().zip(promised).all(like)
 }
 
 /// Checks the arguments of a function of the library as that does, before it comes to a primitive: what failed in

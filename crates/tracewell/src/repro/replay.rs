@@ -1,18 +1,19 @@
 //! Running a tree again: the same calls of the same APIs, with functions that do what was recorded.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::prim::Policy;
-use tracewell_graph::{Location, Param, ParamValue};
+use tracewell_graph::{HostFunction, Location, Param, ParamValue};
 use tracewell_repro::{ApiCall, Body, CallTree, Failure, Operand, Replay, Statement};
 use tracewell_trace::{Api, Error, ErrorKind, Form, Value, ask, boundary, raise};
 
 use super::grown::Grown;
 use super::session::{REPLAYING, take_replayed};
-use super::{calls, settings};
+use super::{calls, settings, stand_in};
 use crate::array::{Array, bind_here, or_raise};
 use crate::control::ScanOptions;
 
@@ -40,6 +41,7 @@ pub(super) fn replay(tree: &CallTree) -> Option<Failure> {
                 failure: tree.failure.as_ref(),
                 values: RefCell::default(),
                 functions: RefCell::default(),
+                answering: stand_in::functions(tree),
             };
             settings::under(&tree.settings, || {
                 tree.main.statements.iter().for_each(|statement| stage.statement(statement));
@@ -70,6 +72,8 @@ struct Play<'t> {
     failure: Option<&'t Failure>,
     values: RefCell<FxHashMap<u32, Array>>,
     functions: RefCell<FxHashMap<u64, Returned>>,
+    /// What answers in the place of functions that are called back, by their names in the tree.
+    answering: BTreeMap<String, HostFunction>,
 }
 
 /// The functions of one role of a call: the first time the first that was recorded runs, and so on.
@@ -169,7 +173,8 @@ impl Play<'_> {
         match statement {
             Statement::Bind(bind) => {
                 let values: Vec<Value> = bind.operands.iter().map(|operand| self.value(operand)).collect();
-                let results = or_raise(bind_here(&bind.prim, &values, &bind.location), &bind.location);
+                let prim = stand_in::applied(&bind.prim, &self.answering);
+                let results = or_raise(bind_here(&prim, &values, &bind.location), &bind.location);
                 for (typed, value) in bind.results.iter().zip(results) {
                     self.define(typed.name, Array::unfilled(value));
                 }

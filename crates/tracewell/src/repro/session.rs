@@ -10,11 +10,12 @@ use rustc_hash::FxHashMap;
 use tracewell_array::Tensor;
 use tracewell_graph::Location;
 use tracewell_repro::{
-    Body, CallTree, Dependency, Failure, KeptCall, Limits, Place, Recorded, Recorder, Signature, Stage,
-    Statement, failing, plain_operand,
+    Answer, Body, CallTree, Dependency, Failure, KeptCall, Limits, Place, Recorded, Recorder, Signature,
+    Stage, Statement, failing, plain_operand,
 };
 use tracewell_trace::{Cause, Error, ErrorKind, Observing, Switch, Value, Witness, install_witness};
 
+use super::again::LISTENING;
 use super::{Repro, settings, stand_in};
 use crate::config::{self, Repros};
 use crate::jit::Entry;
@@ -90,7 +91,7 @@ fn is_armed() -> bool {
     !REPLAYING.is_on() && (config::repros() != Repros::Off || FOLDERS.with_borrow(|all| !all.is_empty()))
 }
 
-fn is_recording() -> bool {
+pub(super) fn is_recording() -> bool {
     CURRENT.with_borrow(Option::is_some)
 }
 
@@ -145,9 +146,19 @@ pub(crate) fn found(entry: &Entry) {
     });
 }
 
+/// A function of the user's was called.
+pub(super) fn was_called(answer: Answer) {
+    with_current(|recorder| recorder.was_called(answer));
+}
+
+/// Whether a failure may come after calls that went well: then all is kept.
+pub(super) fn keeps_all() -> bool {
+    COLLECTING.is_on() || KEEPING.is_on()
+}
+
 /// Arguments are about to be given away: nothing here may refer to them.
 pub(crate) fn release() {
-    if !COLLECTING.is_on() && !KEEPING.is_on() {
+    if !keeps_all() {
         with_current(Recorder::release);
     }
 }
@@ -194,6 +205,9 @@ struct Recording;
 
 impl Witness for Recording {
     fn raised(&self, error: &Error) -> Option<String> {
+        if LISTENING.is_on() {
+            return None;
+        }
         let primitive = match error.cause() {
             Some(Cause::Bind { prim, .. }) => Some(prim.name().to_string()),
             _ => None,
@@ -219,7 +233,7 @@ impl Witness for Recording {
     }
 
     fn panicked(&self, text: Option<&str>) {
-        if !COLLECTING.is_on() && !is_armed() {
+        if LISTENING.is_on() || (!COLLECTING.is_on() && !is_armed()) {
             return;
         }
         let text = text.unwrap_or("a panic without text");
@@ -244,7 +258,8 @@ fn whole(main: Body, failure: Option<Failure>) -> CallTree {
     let version = env!("CARGO_PKG_VERSION").to_string();
     let settings = settings::now(failure.as_ref());
     let stand_ins = with_current(Recorder::note).flatten().into_iter().collect();
-    let tree = CallTree { version, settings, main, failure, stand_ins };
+    let called = with_current(Recorder::called).unwrap_or_default();
+    let tree = CallTree { version, settings, main, failure, stand_ins, answers: called };
     let answers = with_current(Recorder::answers).unwrap_or_default();
     let mut tree = stand_in::written(tree, &answers);
     // A tracer of an earlier call: that call comes first.
