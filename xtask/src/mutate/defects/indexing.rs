@@ -104,4 +104,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "let _ = Reverse { axes: plan.reversed };",
         test: PLACES,
     },
+    Defect {
+        breaks: "each part of an array takes the updates of the first",
+        file: "crates/library/src/add_at.rs",
+        text: "*place = index.place(rule).wrapping_sub(first as u32);",
+        with: "*place = index.place(rule).wrapping_sub(first.min(0) as u32);",
+        test: "-p tracewell-library --lib add_at",
+    },
 ];

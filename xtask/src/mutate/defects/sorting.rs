@@ -74,6 +74,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: RADIX,
     },
     Defect {
+        breaks: "elements are put where others were not read yet",
+        file: "crates/library/src/sort/vector/partition.rs",
+        text: "let is_front = start - ends.low <= ends.high - end;",
+        with: "let is_front = start < end;",
+        test: RADIX,
+    },
+    Defect {
+        breaks: "rows of half of the registers keep the order of columns",
+        file: "crates/library/src/sort/vector/network.rs",
+        text: "number * 2 % count + number * 2 / count",
+        with: "number % count",
+        test: RADIX,
+    },
+    Defect {
         breaks: "equal elements are searched for from the wrong side",
         file: "crates/graph/src/prim/searchsorted.rs",
         text: "let comparison = if right { Comparison::Le } else { Comparison::Lt };",
