@@ -12,6 +12,7 @@ use tracewell_codegen::Target;
 use tracewell_kernel::{Kernel, LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
 
 use crate::cache::{CompiledKernel, compiled, compiled_for};
+use crate::copy::copy;
 use crate::error::{BuildError, RunError};
 use crate::launch::{Addresses, Launch};
 use crate::library;
@@ -278,7 +279,7 @@ impl Executable {
                 Action::Copy { from, to, bytes } => {
                     // SAFETY: the program verified: both slots have so many bytes, the first was written before. They
                     // are the same memory or do not overlap.
-                    unsafe { addresses[*from].copy_to(addresses[*to], *bytes) };
+                    unsafe { copy(addresses[*from], addresses[*to], *bytes) };
                     Ok(())
                 }
                 Action::Call { call, slots } => {

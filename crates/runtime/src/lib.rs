@@ -6,6 +6,7 @@
 
 mod cache;
 mod code;
+mod copy;
 mod error;
 mod executable;
 mod launch;
