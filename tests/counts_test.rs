@@ -38,10 +38,10 @@ fn what_programs_cost() {
         layer_norm                   1     0       32768         0     8           3
         logsumexp                    1     0       16640         0    53           3
         variance                     1     0       16640         0     4           3
-        matmul_transposed            0     1       49152         0     0           5
-        dense_layer                  1     1       65792         0     5           4
-        dense_gradient               2     2      147456     32768    66           5
-        attention                    1     2      131072     32768    60           6
+        matmul_transposed            0     1       49152         0     0           3
+        dense_layer                  1     1       65792         0     5           3
+        dense_gradient               2     2      147456     32768    66           3
+        attention                    1     2      131072     32768    60           3
         n_body                       1     0        3072         0    20           4
         pairwise_distances           1     0        4608         0    16           4
         recurrence                   1     0       25088         0    67           3

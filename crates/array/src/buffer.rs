@@ -21,11 +21,11 @@ const ALIGN: usize = align_of::<CacheLine>();
 /// ourselves, and makes it clear memory that the system has just cleared.
 const CHEAP_ALIGN: usize = 16;
 
-/// From so many bytes on memory is taken in pages of [`HUGE_PAGE`]: allocators ask the system for as much each time,
-/// and making it page by page takes longer than filling it.
-const HUGE: usize = 32 << 20;
 /// The size of a large page, where the system has them.
 const HUGE_PAGE: usize = 2 << 20;
+/// From so many bytes on memory is taken in such pages: making it in small ones takes longer than filling it, and
+/// finding them again takes longer than reading what is in them.
+const HUGE: usize = HUGE_PAGE;
 
 #[repr(align(64))]
 struct CacheLine;

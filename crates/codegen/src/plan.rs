@@ -12,11 +12,18 @@ use crate::hoist::{Iterations, invariant, is_straight};
 use crate::lanes::{LANES, is_wide};
 use crate::target::Features;
 use crate::vector::{is_native, operand_dtype};
+use crate::wide;
 
 /// How often a loop is taken to run if nothing is known.
 const TRIPS: f64 = 64.0;
 /// The same for a `while`, whose lanes also wait for each other.
 const WHILE_TRIPS: f64 = 16.0;
+
+/// What calling wide code and adding up its lanes costs, in simple instructions.
+const WIDE_CALL: f64 = 48.0;
+/// How many simple instructions one of its instructions counts for: fewer of them are done at a time, and elements
+/// that are no neighbours take several.
+const WIDE_STEP: f64 = 2.0;
 
 /// How a loop is vectorised.
 #[derive(Clone, Debug)]
@@ -226,6 +233,12 @@ impl Planner<'_> {
             let hoisted = invariant(self.kernel, body, &[var], Iterations::Independent);
             if let Some(plan) = plan(self.kernel, self.features, var, body, &hoisted) {
                 all.scalar = plan.cost * trips / LANES as f64;
+            }
+            if let Some(level) = self.features.wide
+                && wide::takes(self.kernel, level, var, body, &hoisted)
+            {
+                let steps = trips / level.lanes() as f64;
+                all.scalar = all.scalar.min(WIDE_CALL + WIDE_STEP * cost.scalar * steps);
             }
         }
         all

@@ -12,10 +12,10 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 use std::thread::LocalKey;
 
-use gemm::Parallelism;
 use tracewell_array::DType;
 use tracewell_kernel::{Conv, ConvResult, WindowAxis};
 
+use crate::multiply::{Strided, multiply};
 use crate::pool;
 use crate::subnormal::flushed;
 
@@ -71,24 +71,25 @@ pub(crate) fn is_shared(conv: &Conv) -> bool {
     conv.work() >= PARALLEL
 }
 
+/// A product of matrices: see [`multiply`].
+type Product<T> = unsafe fn([usize; 3], Strided<T>, Strided<T>, (*mut T, usize), bool);
+
 /// What a convolution needs of its elements.
 trait Number: Copy + Send + Sync + 'static {
     const ZERO: Self;
-    const ONE: Self;
-    /// Whether there are fast products of matrices.
-    const HAS_PRODUCTS: bool;
+    /// Products of matrices, if there are fast ones.
+    const PRODUCT: Option<Product<Self>>;
     fn add_product(self, a: Self, b: Self) -> Self;
     fn add(self, a: Self) -> Self;
     fn scratch() -> &'static LocalKey<RefCell<Vec<Self>>>;
 }
 
 macro_rules! number {
-    ($($t:ident $zero:literal $one:literal $products:literal,
+    ($($t:ident $zero:literal $product_of:expr,
         |$sum:ident, $a:ident, $b:ident| $product:expr, $add:path;)*) => {$(
         impl Number for $t {
             const ZERO: $t = $zero;
-            const ONE: $t = $one;
-            const HAS_PRODUCTS: bool = $products;
+            const PRODUCT: Option<Product<$t>> = $product_of;
             #[inline(always)]
             fn add_product(self, $a: $t, $b: $t) -> $t {
                 let $sum = self;
@@ -107,11 +108,11 @@ macro_rules! number {
 }
 
 number! {
-    f32 0.0 1.0 true, |sum, a, b| a * b + sum, std::ops::Add::add;
-    f64 0.0 1.0 true, |sum, a, b| a * b + sum, std::ops::Add::add;
-    i64 0 1 false, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), i64::wrapping_add;
-    u32 0 1 false, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), u32::wrapping_add;
-    u8 0 1 false, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), u8::wrapping_add;
+    f32 0.0 Some(multiply::<f32>), |sum, a, b| a * b + sum, std::ops::Add::add;
+    f64 0.0 Some(multiply::<f64>), |sum, a, b| a * b + sum, std::ops::Add::add;
+    i64 0 None, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), i64::wrapping_add;
+    u32 0 None, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), u32::wrapping_add;
+    u8 0 None, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), u8::wrapping_add;
 }
 
 /// # Safety
@@ -265,7 +266,7 @@ impl<'a, T: Number> Plan<'a, T> {
 
     /// Whether it is done by plain loops.
     fn is_plain(&self) -> bool {
-        !T::HAS_PRODUCTS || self.is_small || self.is_depthwise() || self.depth == 0
+        T::PRODUCT.is_none() || self.is_small || self.is_depthwise() || self.depth == 0
     }
 
     /// Runs `work` on every share, the first of them here.
@@ -299,7 +300,7 @@ impl<'a, T: Number> Plan<'a, T> {
                 );
             });
         }
-        let order = self.order();
+        let (order, multiply) = (self.order(), T::PRODUCT.expect("others are plain"));
         with_scratch(places.len() * self.depth, |side_by_side: &mut [T]| {
             for group in 0..self.groups {
                 self.copy(places.clone(), group, order, side_by_side);
@@ -308,26 +309,12 @@ impl<'a, T: Number> Plan<'a, T> {
                 // SAFETY: the copy is `places × depth`, the kernel from here on has `depth` rows and the result
                 // `places` rows of `to` elements, rows `channels` apart; the result is not read.
                 unsafe {
-                    gemm::gemm(
-                        places.len(),
-                        self.to,
-                        self.depth,
-                        y.as_mut_ptr().cast::<T>(),
-                        1,
-                        channels as isize,
+                    multiply(
+                        [places.len(), self.to, self.depth],
+                        (side_by_side.as_ptr(), row, column),
+                        (w.as_ptr(), channels, 1),
+                        (y.as_mut_ptr().cast::<T>(), channels),
                         false,
-                        side_by_side.as_ptr(),
-                        column,
-                        row,
-                        w.as_ptr(),
-                        1,
-                        channels as isize,
-                        T::ZERO,
-                        T::ONE,
-                        false,
-                        false,
-                        false,
-                        Parallelism::None,
                     );
                 }
             }
@@ -342,7 +329,7 @@ impl<'a, T: Number> Plan<'a, T> {
                 add_to_kernel(self, x, y, &mut w[k * self.from * channels..][..self.from * channels]);
             });
         }
-        let order = self.order();
+        let (order, multiply) = (self.order(), T::PRODUCT.expect("others are plain"));
         with_scratch(places.len() * self.depth, |side_by_side: &mut [T]| {
             for group in 0..self.groups {
                 self.copy(places.clone(), group, order, side_by_side);
@@ -352,26 +339,12 @@ impl<'a, T: Number> Plan<'a, T> {
                 // SAFETY: the copy is `places × depth`, read here as its transpose; the second image from here on has
                 // `places` rows and the sum `depth` rows of `to` elements, rows `channels` apart.
                 unsafe {
-                    gemm::gemm(
-                        self.depth,
-                        self.to,
-                        places.len(),
-                        w.as_mut_ptr(),
-                        1,
-                        channels as isize,
+                    multiply(
+                        [self.depth, self.to, places.len()],
+                        (side_by_side.as_ptr(), column, row),
+                        (y.as_ptr(), channels, 1),
+                        (w.as_mut_ptr(), channels),
                         true,
-                        side_by_side.as_ptr(),
-                        row,
-                        column,
-                        y.as_ptr(),
-                        1,
-                        channels as isize,
-                        T::ONE,
-                        T::ONE,
-                        false,
-                        false,
-                        false,
-                        Parallelism::None,
                     );
                 }
             }
@@ -384,10 +357,10 @@ impl<'a, T: Number> Plan<'a, T> {
     }
 
     /// How far apart places and elements of a copy are.
-    fn strides(&self, order: Order, places: usize) -> (isize, isize) {
+    fn strides(&self, order: Order, places: usize) -> (usize, usize) {
         match order {
-            Order::ByPlace => (self.depth as isize, 1),
-            Order::ByElement => (1, places as isize),
+            Order::ByPlace => (self.depth, 1),
+            Order::ByElement => (1, places),
         }
     }
 

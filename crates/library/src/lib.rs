@@ -11,7 +11,10 @@ mod fft;
 mod lanes;
 mod linalg;
 mod matmul;
+mod multiply;
 pub mod pool;
+#[cfg(target_arch = "x86_64")]
+mod product;
 mod sort;
 mod subnormal;
 mod vector_product;

@@ -6,10 +6,10 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use gemm::Parallelism;
 use tracewell_array::DType;
 use tracewell_kernel::Gemm;
 
+use crate::multiply::{Float, multiply};
 use crate::pool;
 use crate::subnormal::flushed;
 use crate::vector_product::{Matrix, product};
@@ -129,7 +129,7 @@ impl<T> Shared<T> {
 /// # Safety
 ///
 /// As for [`matmul`].
-unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
+unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
     let Gemm { batch, m, n, k, .. } = *gemm;
     let work = m.saturating_mul(n).saturating_mul(k);
     if work <= TINY {
@@ -184,7 +184,7 @@ unsafe fn floats<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
 /// # Safety
 ///
 /// As for [`matmul`].
-unsafe fn deep_vector<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: Shared<T>, deep: usize) {
+unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: Shared<T>, deep: usize) {
     let Gemm { batch, m, n, k, .. } = *gemm;
     let (length, depths) = (m.max(n), k.div_ceil(deep));
     let blocks = length.div_ceil(COLUMNS);
@@ -251,7 +251,7 @@ fn in_parts(count: usize, worth: bool, work: impl Fn(Range<usize>) + Sync) {
 /// # Safety
 ///
 /// As for [`matmul`].
-unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row: usize) {
+unsafe fn one<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row: usize) {
     let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
     if m == 1 || (n == 1 && c_row == 1) {
         // SAFETY: the caller's promise.
@@ -259,30 +259,8 @@ unsafe fn one<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row
             return;
         }
     }
-    // SAFETY: the caller's promise. The result is not read, so it need not be initialised.
-    unsafe {
-        gemm::gemm(
-            m,
-            n,
-            k,
-            c,
-            1,
-            c_row as isize,
-            false,
-            a,
-            a_col as isize,
-            a_row as isize,
-            b,
-            b_col as isize,
-            b_row as isize,
-            T::ZERO,
-            T::ONE,
-            false,
-            false,
-            false,
-            Parallelism::None,
-        );
-    }
+    // SAFETY: the caller's promise.
+    unsafe { multiply([m, n, k], (a, a_row, a_col), (b, b_row, b_col), (c, c_row), false) };
 }
 
 /// A product with a vector, if the matrix and the vector lie as that is fast.

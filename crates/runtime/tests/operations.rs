@@ -118,6 +118,36 @@ fn compare(target: &Target, some: usize, lengths: impl Iterator<Item = usize> + 
     }
 }
 
+/// A choice between the operands of its own condition, which may be an extreme of them.
+fn chosen_of_two(dtype: DType, comparison: Comparison, first: bool) -> Kernel {
+    let mut b = KernelBuilder::new();
+    let extent = b.size();
+    let operands = [b.param(dtype, false), b.param(dtype, false)];
+    let out = b.param(dtype, true);
+    let at = |i: Value| Index { offset: Size::Const(0), terms: smallvec![(i, Size::Const(1))] };
+    b.each(extent, |b, i| {
+        let [x, y] = operands.map(|operand| b.load(operand, at(i)));
+        let condition = b.compare(comparison, x, y);
+        let value = if first { b.select(condition, x, y) } else { b.select(condition, y, x) };
+        b.store(out, at(i), value);
+    });
+    b.finish(format!("{dtype} {comparison:?} {first}"))
+}
+
+#[test]
+fn choices_by_comparison() {
+    let mut random = Random(2);
+    for target in common::other_widths().into_iter().chain([Target::host().clone()]) {
+        for (&dtype, comparison) in DType::REAL.iter().flat_map(|d| Comparison::ALL.map(|c| (d, c))) {
+            for first in [true, false] {
+                let machine = Machine::new(&chosen_of_two(dtype, comparison, first), &target);
+                let buffers: Vec<Tensor> = (0..3).map(|_| random.tensor(dtype, 300)).collect();
+                check(&machine, &buffers, &[300]);
+            }
+        }
+    }
+}
+
 #[test]
 fn host() {
     compare(Target::host(), 16, 0..=70);

@@ -1,4 +1,7 @@
 //! Inputs that look random and are the same to the bit in inputs.py.
+//!
+//! They are copied into memory of the library's, as those of the peers are in memory of NumPy's: both ask for large
+//! pages, which a `Vec` does not, and which are read faster.
 
 use tracewell::prelude::*;
 
@@ -20,9 +23,13 @@ fn word(i: usize, seed: u32) -> u32 {
         .fold(x, |x: u32, (shift, factor)| (x ^ (x >> shift)).wrapping_mul(factor))
 }
 
+fn copied<T: tracewell::Element>(elements: &[T]) -> Array {
+    Array::from(elements)
+}
+
 /// Numbers of 32 bits.
 pub(crate) fn words(count: usize, seed: u32) -> Array {
-    Array::from((0..count).map(|i| word(i, seed)).collect::<Vec<u32>>())
+    copied(&(0..count).map(|i| word(i, seed)).collect::<Vec<u32>>())
 }
 
 /// Between -1 and 1.
@@ -34,10 +41,10 @@ pub(crate) fn floats(shape: impl Into<Shape>, seed: u32) -> Array {
 pub(crate) fn scaled(shape: impl Into<Shape>, seed: u32, scale: f64) -> Array {
     let shape = shape.into();
     let float = |i| (scale * (f64::from(word(i, seed)) / 2_147_483_648.0 - 1.0)) as f32;
-    Array::from((0..shape.len()).map(float).collect::<Vec<f32>>()).reshape(shape)
+    copied(&(0..shape.len()).map(float).collect::<Vec<f32>>()).reshape(shape)
 }
 
 /// Between 0 and the size.
 pub(crate) fn places(count: usize, size: usize, seed: u32) -> Array {
-    Array::from((0..count).map(|i| (word(i, seed) as usize % size) as i32).collect::<Vec<i32>>())
+    copied(&(0..count).map(|i| (word(i, seed) as usize % size) as i32).collect::<Vec<i32>>())
 }

@@ -10,6 +10,7 @@ use super::inst::{Memory, Src, Steady};
 use super::leaf::MOST_STREAMS;
 use super::pick::is_picked;
 use super::select::{Accumulator, Parts, Select, parts_of};
+use super::uncached::Stored;
 use crate::lanes::is_wide;
 use crate::plan::is_ramp;
 
@@ -315,6 +316,28 @@ impl<'k> Body<'k> {
                 Some(select.gather(dtype, true, &index?, &[memory; 2]))
             }
         }
+    }
+
+    /// The pointers through which it stores, if all that it stores are whole vectors from where they point to, and it
+    /// loads nothing there.
+    pub(crate) fn stored(&self) -> Option<Vec<Stored>> {
+        let accesses = || self.region.stmts.iter().zip(&self.accesses);
+        let loads = |stream: u32| {
+            accesses().any(|(stmt, access)| {
+                matches!((stmt, access), (Stmt::Load { .. }, Some(access)) if access.stream == stream)
+            })
+        };
+        let stores = accesses().filter_map(|(stmt, access)| match stmt {
+            Stmt::Store { buffer, .. } => Some((buffer, access.as_ref()?)),
+            _ => None,
+        });
+        let whole = stores.map(|(&buffer, access)| {
+            let size = self.kernel.buffer_dtype(buffer).size() as i64;
+            let is_whole = matches!(access.step, Step::Fixed(1)) && access.offset == 0 && size >= 4;
+            let stored = Stored { stream: access.stream as usize, size };
+            (is_whole && !loads(access.stream)).then_some(stored)
+        });
+        whole.collect()
     }
 
     /// Whether elements are loaded better where every lane is an iteration.

@@ -9,7 +9,8 @@ use super::inst::{Reg, Src};
 use super::opcode::{
     AND, AND_NOT, BLEND, CHOOSE_NARROW, CHOOSE_WIDE, COMPARE_F, COMPARE_S, COMPARE_U, EQUAL_NARROW,
     EQUAL_WIDE, EXTRACT_HALF_VEX, GREATER_NARROW, GREATER_WIDE, MASK_AND, MASK_AND_NOT, MASK_JOIN, MASK_NOT,
-    MASK_OR, MASK_SHIFT, MASK_TO_LANES, MASK_XNOR, MASK_XOR, OR, PERMUTE_QUARTERS, SHUFFLE, SIGN_EXTEND, XOR,
+    MASK_OR, MASK_SHIFT, MASK_TO_LANES, MASK_XNOR, MASK_XOR, MAX_F, MIN_F, OR, PERMUTE_QUARTERS, Pair,
+    SHUFFLE, SIGN_EXTEND, XOR,
 };
 use super::select::{Parts, Select};
 use crate::lanes::is_wide;
@@ -39,7 +40,13 @@ impl Select<'_> {
                 Comparison::Ge => 0x1d,
                 Comparison::Gt => 0x1e,
             };
-            return self.compared(COMPARE_F.of(wide), a, b, Some(code));
+            let mask = self.compared(COMPARE_F.of(wide), a, b, Some(code));
+            match comparison {
+                Comparison::Lt => self.below.push((mask, [a, b])),
+                Comparison::Gt => self.below.push((mask, [b, a])),
+                _ => {}
+            }
+            return mask;
         }
         // A `u8` is held zero-extended, so it compares as a signed number too.
         let unsigned = dtype == DType::U32;
@@ -216,7 +223,22 @@ impl Select<'_> {
         let wide = is_wide(dtype);
         let condition = self.mask_for(wide, condition);
         let parts = condition.iter().zip(a.iter().zip(b));
-        Some(parts.map(|(&mask, (&a, &b))| self.choose(wide, mask, a, b)).collect())
+        let choice = |(&mask, (&a, &b)): (&Src, (&Src, &Src))| match self.extreme_of(mask, a, b) {
+            Some(pair) if dtype.is_float() => self.two(pair.of(wide), a, b),
+            _ => self.choose(wide, mask, a, b),
+        };
+        Some(parts.map(choice).collect())
+    }
+
+    /// Which extreme of two floats a choice between them is. The instructions take the second where either is NaN or
+    /// both are zero, as a choice does whose condition is that the first is strictly beyond the second.
+    fn extreme_of(&self, mask: Src, a: Src, b: Src) -> Option<Pair> {
+        let (_, [less, more]) = *self.below.iter().find(|(known, _)| *known == mask)?;
+        match [a, b] {
+            both if both == [less, more] => Some(MIN_F),
+            both if both == [more, less] => Some(MAX_F),
+            _ => None,
+        }
     }
 
     /// Lanes of `a` where the mask is set, else of `b`.

@@ -66,11 +66,13 @@ pub(crate) struct Assembler {
     pub(crate) bytes: Vec<u8>,
     /// Where a distance to the constants is wanted: its place, the end of its instruction, the constant.
     distances: Vec<(usize, usize, usize)>,
+    /// Where the opcodes of stores of whole vectors are, of those that are marked.
+    pub(crate) stores: Vec<usize>,
 }
 
 impl Assembler {
     pub(crate) fn new(level: Level) -> Assembler {
-        Assembler { level, bytes: Vec::with_capacity(1024), distances: Vec::new() }
+        Assembler { level, bytes: Vec::with_capacity(1024), distances: Vec::new(), stores: Vec::new() }
     }
 
     /// A vector or mask instruction.
@@ -79,6 +81,17 @@ impl Assembler {
             (Kind::Masks(long), _) => self.vex(op, long, operands),
             (_, Level::Avx2) => self.vex(op, true, operands),
             (_, Level::Avx512) => self.evex(op, operands),
+        }
+    }
+
+    /// A store of a whole vector, whose opcode somebody may change.
+    pub(crate) fn marked_store(&mut self, op: Opcode, operands: &Operands) {
+        let start = self.bytes.len();
+        self.vector(op, operands);
+        // Behind the prefix, which has four bytes.
+        if self.level == Level::Avx512 {
+            debug_assert_eq!(self.bytes[start + 4], op.byte);
+            self.stores.push(start + 4);
         }
     }
 

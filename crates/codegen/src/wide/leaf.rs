@@ -53,6 +53,8 @@ pub(crate) struct Leaf {
 pub(crate) struct LeafCode {
     pub(crate) bytes: Vec<u8>,
     pub(crate) instructions: usize,
+    /// Where the opcodes of stores of whole vectors are.
+    pub(crate) stores: Vec<usize>,
 }
 
 impl Leaf {
@@ -113,8 +115,9 @@ impl Leaf {
             asm.pop(register);
         }
         asm.ret();
+        let stores = std::mem::take(&mut asm.stores);
         let (bytes, instructions) = asm.finish(&pool);
-        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions })
+        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions, stores })
     }
 
     /// Where in the block the address is to which accumulators go.

@@ -7,13 +7,14 @@ use cranelift_codegen::isa::CallConv;
 use smallvec::SmallVec;
 use tracewell_array::DType;
 use tracewell_kernel::steps::Fault;
-use tracewell_kernel::{Combine, Op, Region, Size, Value};
+use tracewell_kernel::{Combine, Kernel, Op, Region, Size, Value};
 
 use super::Level;
 use super::body::{Body, Number};
 use super::inst::{Class, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, LeafCode, Loop};
 use super::select::{Accumulator, Select, parts_of};
+use super::uncached::{LONGEST, Stored};
 use crate::abi::{POINTER, WIDE_FUNCTIONS};
 use crate::emit::memory;
 use crate::hoist::is_straight;
@@ -48,6 +49,11 @@ struct Summing {
     united: Vec<(u8, u8)>,
 }
 
+/// Whether a loop whose body is straight may become wide code: what is known of it from its accesses.
+pub(crate) fn takes(kernel: &Kernel, level: Level, var: Value, region: &Region, hoisted: &[bool]) -> bool {
+    Body::new(kernel, level, var, region, hoisted, &laned(kernel, var, region)).is_some()
+}
+
 /// Whether a combination needs to know which lanes met a NaN.
 fn has_nans(op: Op, dtype: DType) -> bool {
     dtype.is_float() && matches!(op, Op::Min | Op::Max)
@@ -68,13 +74,16 @@ impl Lower<'_, '_> {
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let Some((leaf, code)) = self.map_leaf(level, &mut body, extent) else { return Ok(None) };
+        let iterations = self.iterations_of(region);
+        let stored = body.stored().filter(|_| iterations.is_some()).unwrap_or_default();
+        let Some((leaf, code)) = self.map_leaf(level, &mut body, extent, &stored) else { return Ok(None) };
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
         };
         self.leaves.push(code);
-        self.call_wide(&body, &leaf, [start, stop], None)?;
+        let (block, streams) = self.fill_block(&body, &leaf, None)?;
+        self.call_cached_or_not(&leaf, &stored, iterations, [block, start, stop], &streams);
         Ok(Some(stop))
     }
 
@@ -100,7 +109,8 @@ impl Lower<'_, '_> {
             Level::Avx2 => self.whole_steps(start, end, sums.lanes as i64),
         };
         self.leaves.push(code);
-        self.call_wide(&body, &leaf, [start, stop], sums.results)?;
+        let (block, _) = self.fill_block(&body, &leaf, sums.results)?;
+        self.call_leaf(self.leaves.len() - 1, [block, start, stop]);
         Ok(Some(stop))
     }
 
@@ -111,7 +121,14 @@ impl Lower<'_, '_> {
         (long && !self.lanes_around && is_straight(region)).then_some(level)
     }
 
-    fn map_leaf(&self, level: Level, body: &mut Body<'_>, extent: Option<Size>) -> Option<(Leaf, LeafCode)> {
+    /// The function of a loop without sums; `stored` are pointers that may be to results no cache holds.
+    fn map_leaf(
+        &self,
+        level: Level,
+        body: &mut Body<'_>,
+        extent: Option<Size>,
+        stored: &[Stored],
+    ) -> Option<(Leaf, LeafCode)> {
         let mut steadies = Steadies::default();
         let broken = self.broken == Some(Fault::Wide);
         let literal = |value: Value| self.literal_of(value);
@@ -130,7 +147,8 @@ impl Lower<'_, '_> {
         let copies = UNROLL.iter().find(|(most, _)| length <= *most).map_or(1, |(_, copies)| *copies);
         let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
         let mut loops = Vec::new();
-        if (copies > 1 || body.picks()) && worth {
+        let past = level == Level::Avx512 && !stored.is_empty() && length <= LONGEST;
+        if (copies > 1 || body.picks() || past) && worth {
             loops.push(one(body, copies, false)?);
         }
         loops.push(last);
@@ -236,14 +254,13 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Fills the block and calls the function, which is the last one.
-    fn call_wide(
+    /// The block of a function, filled, and its pointers.
+    fn fill_block(
         &mut self,
         body: &Body<'_>,
         leaf: &Leaf,
-        [start, stop]: [Clif; 2],
         results: Option<Clif>,
-    ) -> Lowered {
+    ) -> Lowered<(Clif, Vec<Clif>)> {
         let size = leaf.slot(body.numbers.len() as u32).max(8);
         let block = self.emit.stack(size as usize);
         let block = self.emit.stack_address(block, 0);
@@ -267,17 +284,24 @@ impl Lower<'_, '_> {
         for stmt in body.ramp_stmts() {
             self.stmt(stmt)?;
         }
+        let mut streams = Vec::with_capacity(body.streams.len());
         for (k, stream) in body.streams.iter().enumerate() {
             let address = self.element_address(stream.buffer, &stream.index);
             self.emit.ins().store(memory(), address, block, 8 * k as i32);
+            streams.push(address);
         }
         if let Some(results) = results {
             self.emit.ins().store(memory(), results, block, leaf.results_at());
         }
+        Ok((block, streams))
+    }
+
+    /// Calls a function by its number with a block, where its loop starts and where it ends.
+    pub(crate) fn call_leaf(&mut self, number: usize, arguments: [Clif; 3]) {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params = [POINTER, types::I64, types::I64].map(AbiParam::new).to_vec();
         let signature = self.emit.builder.import_signature(signature);
-        let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: self.leaves.len() as u32 - 1 };
+        let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: number as u32 };
         let name = self.emit.builder.func.declare_imported_user_function(name);
         let function = self.emit.builder.import_function(ExtFuncData {
             name: ExternalName::user(name),
@@ -286,7 +310,6 @@ impl Lower<'_, '_> {
             colocated: true,
             patchable: false,
         });
-        self.emit.ins().call(function, &[block, start, stop]);
-        Ok(())
+        self.emit.ins().call(function, &arguments);
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! In reading order: `loops` decides what is taken and hands it over, `body` walks the statements, `select`,
 //! `compare` and `convert` say what an operation is, `registers` gives out registers, `leaf` and `encode` write
-//! bytes, `opcode` is the list of instructions.
+//! bytes, `opcode` is the list of instructions; `uncached` is about results that are too large for caches.
 
 mod body;
 mod compare;
@@ -20,8 +20,9 @@ mod opcode;
 mod pick;
 mod registers;
 mod select;
+mod uncached;
 
 pub(crate) use leaf::LeafCode;
 pub(crate) use level::Level;
 pub use level::Width;
-pub(crate) use loops::Sums;
+pub(crate) use loops::{Sums, takes};

@@ -247,6 +247,10 @@ impl<'a> Allocation<'a> {
             self.asm.vector(SPLAT_LOWEST, &splat);
             return;
         }
+        let is_whole = inst.form == Form::Store && inst.lanes == Lanes::All;
+        if is_whole && [STORE.of(false), STORE.of(true)].contains(&inst.op) {
+            return self.asm.marked_store(inst.op, &operands);
+        }
         self.asm.vector(inst.op, &operands);
     }
 

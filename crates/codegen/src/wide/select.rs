@@ -42,13 +42,16 @@ pub(crate) struct Select<'a> {
     pub(crate) group: usize,
     /// Negated floats, and what of.
     pub(crate) negated: Vec<(Src, Src)>,
+    /// Masks that say where one float is below another, with the two.
+    pub(crate) below: Vec<(Src, [Src; 2])>,
     /// Whether differences are taken the other way round, for tests of what finds that.
     pub(crate) broken: bool,
 }
 
 impl Select<'_> {
     pub(crate) fn new(level: Level, steadies: &mut Steadies, masked: bool, broken: bool) -> Select<'_> {
-        Select { level, line: Line::default(), steadies, masked, group: 0, negated: Vec::new(), broken }
+        let (negated, below) = (Vec::new(), Vec::new());
+        Select { level, line: Line::default(), steadies, masked, group: 0, negated, below, broken }
     }
 
     /// The instructions, without those whose results nobody reads.

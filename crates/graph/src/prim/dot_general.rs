@@ -238,7 +238,7 @@ impl Primitive for DotGeneral {
         Ok(vec![Batched::yes(result)])
     }
 
-    /// Products and sums where it is small; a matrix product where each group of axes is one stride; otherwise the
+    /// Products and sums where it is small or of vectors; a matrix product where each group of axes is one stride; otherwise the
     /// operands are permuted first.
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (a, b) = (&inputs[0], &inputs[1]);
@@ -246,7 +246,10 @@ impl Primitive for DotGeneral {
             return Ok(Sheet::bilinear(self, inputs));
         }
         let (left, right) = (self.a_axes(a.rank()), self.b_axes(b.rank()));
-        if outputs[0].shape.len().saturating_mul(product(&a.shape, left.contract)) <= SMALL {
+        let is_small = outputs[0].shape.len().saturating_mul(product(&a.shape, left.contract)) <= SMALL;
+        // Nothing is used twice: such products wait for memory, and fuse with what makes their operands.
+        let are_of_vectors = product(&a.shape, &left.free) == 1 && product(&b.shape, &right.free) == 1;
+        if is_small || are_of_vectors {
             return Ok(Lowering::Late(self.written_out(a, b)?.into()));
         }
         let strides = |ty: &ArrayType, groups: [&[usize]; 3]| -> Option<[usize; 3]> {

@@ -39,7 +39,7 @@ params! {
 }
 
 /// Bytes of an array that fits a cache: adding to its elements in any order does not wait for memory.
-const LARGE: usize = 1 << 20;
+const LARGE: usize = 1 << 18;
 /// A call copies the array. If updates are fewer than this part of its elements, they are added to it where it is.
 const FEW: usize = 4;
 

@@ -10,11 +10,15 @@ use crate::tree::{CallTree, Operand};
 /// Arrays of more elements become zeros as a whole, or stay.
 const MOST: usize = 16;
 
-/// Numbers become zeros.
-pub(super) struct Zeros;
+/// Numbers that are further from being simple than some become as simple as those.
+pub(super) struct Simpler {
+    name: &'static str,
+    /// How far those are.
+    than: usize,
+}
 
-/// Numbers that are no zeros become ones.
-pub(super) struct Ones;
+pub(super) const ZEROS: Simpler = Simpler { name: "numbers to 0", than: 0 };
+pub(super) const ONES: Simpler = Simpler { name: "numbers to 1", than: 1 };
 
 /// How far a number is from being simple.
 fn complexity(literal: Literal) -> usize {
@@ -76,30 +80,16 @@ fn simplified(tree: &CallTree, than: usize, places: &[usize]) -> CallTree {
     })
 }
 
-impl Strategy for Zeros {
+impl Strategy for Simpler {
     fn name(&self) -> &'static str {
-        "numbers to 0"
+        self.name
     }
 
     fn places(&self, tree: &CallTree) -> usize {
-        count(tree, 0)
+        count(tree, self.than)
     }
 
     fn apply(&self, tree: &CallTree, places: &[usize]) -> CallTree {
-        simplified(tree, 0, places)
-    }
-}
-
-impl Strategy for Ones {
-    fn name(&self) -> &'static str {
-        "numbers to 1"
-    }
-
-    fn places(&self, tree: &CallTree) -> usize {
-        count(tree, 1)
-    }
-
-    fn apply(&self, tree: &CallTree, places: &[usize]) -> CallTree {
-        simplified(tree, 1, places)
+        simplified(tree, self.than, places)
     }
 }

@@ -59,8 +59,8 @@ pub fn strategies() -> Vec<&'static dyn Strategy> {
         &shrink::Halve,
         &data::Data,
         &answers::Answers,
-        &literals::Zeros,
-        &literals::Ones,
+        &literals::ZEROS,
+        &literals::ONES,
         &dtypes::DTypes,
         &settings::Settings,
     ]

@@ -310,7 +310,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "a kernel computes an array only as far as a part of it is read",
-        file: "crates/fuse/src/materialise.rs",
+        file: "crates/fuse/src/materialise/mod.rs",
         text: "let is_whole = cluster.len == node.len();",
         with: "let is_whole = true;",
         test: CORPUS,

@@ -65,14 +65,14 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "a kernel computes along what a step between needs and makes",
-        file: "crates/fuse/src/materialise.rs",
+        file: "crates/fuse/src/materialise/mod.rs",
         text: "readers.chain(calls).all(|unit| !self.order.may_need(Unit::Cluster(k), unit))",
         with: "readers.chain(calls).all(|unit| self.order.may_need(Unit::Cluster(k), unit) || true)",
         test: RANDOM,
     },
     Defect {
         breaks: "a kernel looks up elements of an array that it is computing",
-        file: "crates/fuse/src/materialise.rs",
+        file: "crates/fuse/src/materialise/mod.rs",
         text: "if cluster.looked_up.contains(&id) {",
         with: "if false && cluster.looked_up.contains(&id) {",
         test: "-p tests --test face places::",

@@ -15,7 +15,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "an array is computed by the kernel that reads it anywhere",
-        file: "crates/fuse/src/materialise.rs",
+        file: "crates/fuse/src/materialise/mod.rs",
         text: "if cluster.looked_up.contains(&id) {",
         with: "if false {",
         test: PLACES,

@@ -106,4 +106,32 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "lanes * vector",
         test: "-p tracewell-runtime --test wide",
     },
+    Defect {
+        breaks: "a choice of the smaller takes the larger",
+        file: "crates/codegen/src/wide/compare.rs",
+        text: "both if both == [less, more] => Some(MIN_F),",
+        with: "both if both == [less, more] => Some(MAX_F),",
+        test: "-p tracewell-runtime --test operations choices_by_comparison",
+    },
+    Defect {
+        breaks: "vectors are stored past caches beside where vectors are",
+        file: "crates/codegen/src/wide/uncached.rs",
+        text: "let is_whole = self.emit.icmp_const(IntCC::Equal, beside, 0);",
+        with: "let is_whole = self.emit.icmp_const(IntCC::NotEqual, beside, 0);",
+        test: "-p tracewell-runtime --test wide large_results",
+    },
+    Defect {
+        breaks: "a long sum of products starts again at zero",
+        file: "crates/library/src/product/blocks.rs",
+        text: "c.goes_on |= p.start > 0;",
+        with: "c.goes_on |= p.start > k;",
+        test: "-p tracewell-library --lib product::",
+    },
+    Defect {
+        breaks: "the last columns of a product are those of the first panel",
+        file: "crates/library/src/product/blocks.rs",
+        text: "let in_place = self.b.part(0, start);",
+        with: "let in_place = self.b.part(0, 0 * start);",
+        test: "-p tracewell-library --lib product::",
+    },
 ];

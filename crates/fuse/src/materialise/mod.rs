@@ -7,6 +7,8 @@
 //!
 //! Deliberately absent: what the loops of a kernel will look like. That is `collapse` and `emit`.
 
+mod twins;
+
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use tracewell_kernel::steps;
@@ -14,7 +16,6 @@ use tracewell_kernel::steps;
 use crate::classify::{Def, Flow, Id, Node, Operand, Part};
 use crate::cluster::{Cluster, Form, Root, walked};
 use crate::index::Affine;
-use crate::loops::LoopId;
 use crate::order::{Order, Unit};
 use crate::reduce;
 use crate::rows::{Row, row};
@@ -35,10 +36,6 @@ const LOOKUP: u32 = 8;
 const LAUNCH: f64 = 2_000.0;
 /// Kernels that are considered for one more result.
 const MAX_CANDIDATES: usize = 4;
-/// Arrays that are looked through to find what two reductions share.
-const MAX_PATH: usize = 16;
-/// Arrays that are looked at to see whether one reduction needs another.
-const MAX_NEEDED: usize = 64;
 
 /// The kernels of a flow and the order between them.
 pub(crate) struct Plan {
@@ -248,18 +245,6 @@ impl Walk<'_> {
         }
     }
 
-    /// The loops of a reduction beside which a kernel can do this one, at this position.
-    fn twin(&self, k: usize, id: Id, at: &Affine) -> Option<SmallVec<[LoopId; 2]>> {
-        let (flow, cluster) = (self.flow, &self.clusters[k]);
-        let node = &flow.nodes[id];
-        if !matches!(node.def, Def::Reduce { .. }) || *at != cluster.here {
-            return None;
-        }
-        // The walk goes from results to inputs: this one needs none of those that are there.
-        let mut twins = cluster.twins(&flow.nodes, node);
-        twins.find(|(other, _)| !needs(flow, *other, id)).map(|(_, loops)| loops.clone())
-    }
-
     /// A kernel wants an array at a position.
     fn want(&mut self, k: usize, id: Id, at: Affine) {
         let positions = self.clusters[k].wanted.entry(id).or_default();
@@ -400,35 +385,6 @@ impl Walk<'_> {
         candidates.into_iter().find(|&k| self.may_host(k, id, node))
     }
 
-    /// Kernels that reduce the same elements as this array does, of which they read some: directly, or through functions
-    /// that nobody has asked for yet and that are computed inside whoever asks.
-    fn twins(&self, id: Id, node: &Node) -> Vec<usize> {
-        let Def::Reduce { of: Operand::Node(of), .. } = node.def else { return Vec::new() };
-        let mut found = Vec::new();
-        let mut path = vec![of];
-        let mut looked_at = 0;
-        while let Some(at) = path.pop() {
-            looked_at += 1;
-            let unasked = self.readers[at].is_empty() && !self.required[at];
-            for &k in self.readers[at].iter().take(MAX_CANDIDATES) {
-                let is_one = !self.readers[id].contains(&k) && !found.contains(&k);
-                if is_one && self.clusters[k].twins(&self.flow.nodes, node).next().is_some() {
-                    found.push(k);
-                }
-            }
-            if let Def::Map { args, .. } = &self.flow.nodes[at].def
-                && unasked
-                && looked_at < MAX_PATH
-            {
-                path.extend(args.iter().filter_map(|arg| match arg {
-                    Operand::Node(arg) => Some(*arg),
-                    Operand::Literal(_) => None,
-                }));
-            }
-        }
-        found
-    }
-
     fn may_host(&mut self, k: usize, id: Id, node: &Node) -> bool {
         let cluster = &self.clusters[k];
         if cluster.looked_up.contains(&id) {
@@ -449,37 +405,6 @@ impl Walk<'_> {
         let calls = self.calls[id].iter().map(|&c| Unit::Call(c));
         readers.chain(calls).all(|unit| !self.order.may_need(Unit::Cluster(k), unit))
     }
-}
-
-/// Whether an array is computed from another one, as far as one can see without looking at too many.
-fn needs(flow: &Flow, array: Id, other: Id) -> bool {
-    let mut open = vec![array];
-    let mut looked_at = 0;
-    while let Some(id) = open.pop() {
-        looked_at += 1;
-        if id == other || looked_at > MAX_NEEDED {
-            return true;
-        }
-        // Operands have smaller numbers than what is made of them.
-        let mut operand = |of: Id| open.extend((of >= other).then_some(of));
-        let mut read = |of: &Operand| match of {
-            Operand::Node(of) => operand(*of),
-            Operand::Literal(_) => {}
-        };
-        match &flow.nodes[id].def {
-            Def::Map { args, .. } => args.iter().for_each(read),
-            Def::Reduce { of, .. } => read(of),
-            Def::View { of, .. } => operand(*of),
-            Def::Lookup { of, starts, .. } => {
-                starts.iter().for_each(|start| read(&start.at));
-                operand(*of);
-            }
-            Def::Pieces(parts) => parts.iter().for_each(|part| operand(part.of)),
-            Def::Call { .. } | Def::Scratch => return true,
-            Def::Input(_) | Def::Constant(_) | Def::Fill(_) | Def::Count { .. } => {}
-        }
-    }
-    false
 }
 
 fn costs(flow: &Flow) -> Vec<u32> {

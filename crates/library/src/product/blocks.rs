@@ -1,0 +1,176 @@
+//! The order in which a product walks over its operands.
+//!
+//! The right operand is cut into panels as wide as a tile. Some of them, not deeper than fits, are walked by one row of
+//! tiles after the other: they stay in the second cache, the rows of the left operand in the first. Usually the first
+//! row of tiles leaves copies of the panels that lie well, from which the others read.
+#![allow(unsafe_code, reason = "operands are strided views of raw memory")]
+
+use super::pack::copy_rows;
+use super::scratch::{LEFT_BYTES, RIGHT_BYTES, Scratch};
+use super::tile::{Tile, WIDEST, most_rows, tile, width};
+use super::vector::{BYTES, Float, first};
+use super::{Operand, Output, parts};
+
+/// Length of a contraction that is done in one go.
+const DEPTH: usize = 512;
+/// Panels that are walked together: their copies fill what memory there is for them.
+const TOGETHER: usize = RIGHT_BYTES / (DEPTH * WIDEST * BYTES);
+/// Bytes of a right operand that stays in the first cache, however it lies.
+const NEAR: usize = 1 << 14;
+/// Rows of the result below which a copy of the right operand is not read often enough, and the bytes between rows of
+/// it from which on they are copied all the same: so far apart, they meet in the same places of a cache.
+const COPIED_FROM: usize = 24;
+const FAR: usize = 1 << 12;
+/// Rows of the left operand that are copied at once if they have no unit stride, and how many panels have to walk them.
+const ROWS: usize = 48;
+const WALKED_OFTEN: usize = 4;
+const _: () = assert!(ROWS * (DEPTH * size_of::<f64>() + BYTES) <= LEFT_BYTES);
+
+/// # Safety
+///
+/// As for [`product`](super::product).
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn blocks<T: Float>(
+    [m, n, k]: [usize; 3],
+    a: Operand<T>,
+    b: Operand<T>,
+    c: Output<T>,
+    scratch: Scratch<T>,
+) {
+    let mut start = 0;
+    while start < n {
+        let left = (n - start).div_ceil(T::LANES);
+        let vectors = width(m, left, k > DEPTH);
+        let count = (left / vectors).min(TOGETHER);
+        let columns = start..n.min(start + count * vectors * T::LANES);
+        start = columns.end;
+        let is_whole = b.col == 1 && columns.len().is_multiple_of(T::LANES);
+        // Of a single row of tiles nothing is read twice, nor copied if it ends with a vector.
+        let is_single = m <= most_rows(vectors);
+        for p in parts(k, if is_whole && is_single { k.max(1) } else { DEPTH }) {
+            let b = b.part(p.start, columns.start);
+            let apart = b.row * size_of::<T>();
+            let lies_well =
+                b.row == vectors * T::LANES || p.len() * apart <= NEAR || (m < COPIED_FROM && apart < FAR);
+            let panels = Panels {
+                b,
+                copies: scratch.right,
+                columns: columns.len(),
+                vectors,
+                depth: p.len(),
+                walk: match is_whole {
+                    true if is_single || lies_well => Walk::InPlace,
+                    true if vectors == WIDEST => Walk::InPlaceFirst,
+                    _ => Walk::Copied,
+                },
+            };
+            let mut c = c.part(0, columns.start);
+            c.goes_on |= p.start > 0;
+            let left = (scratch.left, a.col != 1 && count >= WALKED_OFTEN);
+            // SAFETY: the caller's promise, for some columns and a part of the contraction.
+            unsafe { panels.product(m, a.part(0, p.start), c, left) };
+        }
+    }
+}
+
+/// Where tiles read the right operand.
+#[derive(Clone, Copy)]
+enum Walk {
+    InPlace,
+    /// The first row of tiles in place, others from copies that it leaves.
+    InPlaceFirst,
+    /// From copies that are made before.
+    Copied,
+}
+
+/// Panels of the right operand, side by side.
+struct Panels<T> {
+    b: Operand<T>,
+    /// Where copies are, one after the other.
+    copies: *mut T,
+    /// How many columns all have.
+    columns: usize,
+    /// How wide each is.
+    vectors: usize,
+    depth: usize,
+    walk: Walk,
+}
+
+impl<T: Float> Panels<T> {
+    /// `m` rows of the result. `left` is memory for copies of the left operand, and whether they are worth it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`product`](super::product), and there is room for copies.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn product(&self, m: usize, a: Operand<T>, c: Output<T>, left: (*mut T, bool)) {
+        if let Walk::Copied = self.walk {
+            // SAFETY: the caller's promise.
+            unsafe { self.copy() };
+        }
+        let (to, copies) = left;
+        for i in parts(m, if copies { ROWS } else { m }) {
+            let mut a = a.part(i.start, 0);
+            if copies {
+                // An odd number of lines, so that rows do not meet in the same places of a cache.
+                let row = (self.depth.div_ceil(T::LANES) | 1) * T::LANES;
+                // SAFETY: the caller's promise, for some rows.
+                unsafe { copy_rows(a, i.len(), self.depth, to, row) };
+                a = Operand { at: to, row, col: 1 };
+            }
+            for rows in parts(i.len(), most_rows(self.vectors)) {
+                let from = i.start + rows.start;
+                let (a, c) = (a.part(rows.start, 0), c.part(from, 0));
+                // SAFETY: the caller's promise, for some rows. If they are not the first, those left copies.
+                unsafe { self.row_of_tiles(rows.len(), a, c, from == 0) };
+            }
+        }
+    }
+
+    /// The first columns of panels, how many they have, and where their copies are.
+    fn each(&self) -> impl Iterator<Item = (usize, usize, *mut T)> {
+        let wide = self.vectors * T::LANES;
+        (0..self.columns).step_by(wide).map(move |start| {
+            (start, wide.min(self.columns - start), self.copies.wrapping_add(start * self.depth))
+        })
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Self::product`].
+    #[target_feature(enable = "avx512f")]
+    unsafe fn copy(&self) {
+        for (start, columns, to) in self.each() {
+            // SAFETY: the caller's promise, for some columns.
+            unsafe { copy_rows(self.b.part(0, start), self.depth, columns, to, self.vectors * T::LANES) };
+        }
+    }
+
+    /// The tiles of some rows.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::product`]; what is read from copies is there.
+    #[target_feature(enable = "avx512f")]
+    unsafe fn row_of_tiles(&self, rows: usize, a: Operand<T>, c: Output<T>, is_first: bool) {
+        for (start, columns, copy) in self.each() {
+            let in_place = self.b.part(0, start);
+            let copied = Operand { at: copy.cast_const(), row: self.vectors * T::LANES, col: 1 };
+            let (b, copy) = match self.walk {
+                Walk::InPlace => (in_place, None),
+                Walk::InPlaceFirst if is_first => (in_place, Some(copy)),
+                Walk::InPlaceFirst | Walk::Copied => (copied, None),
+            };
+            let place = Tile {
+                a,
+                b,
+                copy,
+                c: c.part(0, start),
+                depth: self.depth,
+                last: first::<T>(columns - (self.vectors - 1) * T::LANES),
+            };
+            // SAFETY: the caller's promise, for some columns.
+            unsafe { tile(&place, rows, self.vectors) };
+        }
+    }
+}

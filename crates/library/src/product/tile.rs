@@ -1,0 +1,179 @@
+//! A tile of the result: some rows of one to four vectors, whose sums stay in registers.
+//!
+//! Invariant: the sum of an element is one chain of fused multiply-adds in the order of the contraction, whatever the
+//! tile. What a tile of some depth leaves in the result, the next depth goes on with.
+#![allow(unsafe_code, reason = "operands are strided views of raw memory")]
+
+use std::arch::asm;
+
+use super::vector::{BYTES, Float, Mask, fetch, load, load_lanes, multiply_add, splat, store, store_lanes};
+use super::{Operand, Output};
+
+/// Rows of the left operand that share a base address: up to three strides from it.
+const SHARE_A_BASE: usize = 4;
+
+/// What a tile is made of.
+#[derive(Clone, Copy)]
+pub(super) struct Tile<T> {
+    /// The rows of the left operand.
+    pub(super) a: Operand<T>,
+    /// The columns of the right operand, which lie side by side.
+    pub(super) b: Operand<T>,
+    /// Where to copy what is read of the right operand, row after row. It may be left out.
+    pub(super) copy: Option<*mut T>,
+    pub(super) c: Output<T>,
+    /// Length of this part of the contraction.
+    pub(super) depth: usize,
+    /// The lanes that the last vector of a row has.
+    pub(super) last: Mask,
+}
+
+/// The widest tile, in vectors.
+pub(super) const WIDEST: usize = 4;
+
+/// Tiles up to so wide have more rows.
+const NARROW: usize = 2;
+
+/// The most rows of a tile that is so many vectors wide: their sums, the vectors of a row of the right operand and
+/// an element of the left one have a register each.
+pub(super) fn most_rows(vectors: usize) -> usize {
+    if vectors > NARROW { 6 } else { 12 }
+}
+
+/// How many vectors wide the next tiles are, if there are so many rows in all and so many vectors are left. A deep
+/// right operand is far, and wide rows of it come faster.
+pub(super) fn width(rows: usize, left: usize, is_deep: bool) -> usize {
+    // One tile of all rows reads the right operand once.
+    let is_single = !is_deep && most_rows(WIDEST) < rows && rows <= most_rows(NARROW);
+    match left {
+        _ if is_single => left.min(NARROW),
+        // None is left over alone.
+        5 => 3,
+        _ => left.min(WIDEST),
+    }
+}
+
+/// Computes a tile of up to [so many](most_rows) rows. Only [wide](WIDEST) ones of at least 3 copy.
+///
+/// # Safety
+///
+/// All that the sizes and strides of the tile reach may be read, and of the result and the copy written. Vectors of the
+/// right operand are whole.
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn tile<T: Float>(tile: &Tile<T>, rows: usize, vectors: usize) {
+    macro_rules! call {
+        ($vectors:literal $copies:literal: $($rows:literal)*) => {
+            match rows {
+                $(
+                    // SAFETY: the caller's promise.
+                    $rows => unsafe { sums::<T, $rows, $vectors, $copies>(tile) },
+                )*
+                _ => unreachable!("a tile has as many rows as fit"),
+            }
+        };
+    }
+    match (vectors, tile.copy.is_some()) {
+        (1, false) => call!(1 false: 1 2 3 4 5 6 7 8 9 10 11 12),
+        (2, false) => call!(2 false: 1 2 3 4 5 6 7 8 9 10 11 12),
+        (3, false) => call!(3 false: 1 2 3 4 5 6),
+        (4, false) => call!(4 false: 1 2 3 4 5 6),
+        (4, true) => call!(4 true: 3 4 5 6),
+        _ => unreachable!("a tile is as wide as panels are"),
+    }
+}
+
+/// Does the same for each row of a tile. Loops of so many turns with so much in them the compiler leaves as they are,
+/// and then keeps the sums in memory.
+macro_rules! each_row {
+    ($rows:ident, |$row:ident| $body:expr) => { each_row!($rows, |$row| $body, 0 1 2 3 4 5 6 7 8 9 10 11) };
+    ($rows:ident, |$row:ident| $body:expr, $($number:literal)*) => {$(
+        if $number < $rows {
+            let $row: usize = $number;
+            $body
+        }
+    )*};
+}
+
+/// # Safety
+///
+/// As for [`tile`].
+#[inline(never)]
+#[target_feature(enable = "avx512f")]
+unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: bool>(tile: &Tile<T>) {
+    let Tile { a, b, copy, c, depth, last } = *tile;
+    let mut sums = [[splat(T::ZERO); VECTORS]; ROWS];
+    if c.goes_on {
+        each_row!(ROWS, |row| {
+            for (vector, sum) in sums[row].iter_mut().enumerate() {
+                let at = c.part(row, vector * T::LANES).at;
+                *sum = if vector + 1 < VECTORS {
+                    // SAFETY: the caller's promise: a whole vector of a row of the result.
+                    unsafe { load(at) }
+                } else {
+                    // SAFETY: the caller's promise: the last vector has these lanes.
+                    unsafe { load_lanes(last, at) }
+                };
+            }
+        });
+    }
+    let three = unknown(std::ptr::without_provenance::<T>(3 * a.row)).addr();
+    let mut bases = [0, 1, 2].map(|base| unknown(a.at.wrapping_add(base * SHARE_A_BASE * a.row)));
+    // What the next tile reads: rows that follow on these, or what follows in each column.
+    let (mut ahead, step) = match a.col {
+        1 if a.row < 2 * depth => (a.at.wrapping_add(ROWS * a.row), BYTES),
+        1 => (a.at, 0),
+        _ => (a.at.wrapping_add((2 * ROWS - 1) * a.row), a.col * size_of::<T>()),
+    };
+    let (mut right_row, mut copy) = (b.at, copy.unwrap_or_default());
+    for _ in 0..depth {
+        let mut right = [splat(T::ZERO); VECTORS];
+        for (vector, right) in right.iter_mut().enumerate() {
+            // SAFETY: the caller's promise: a whole vector of a row of the right operand.
+            *right = unsafe { load(right_row.wrapping_add(vector * T::LANES)) };
+            if COPIES {
+                // SAFETY: the caller's promise: the copy has whole vectors.
+                unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
+            }
+        }
+        each_row!(ROWS, |row| {
+            let far = if row % SHARE_A_BASE == 3 { three } else { row % SHARE_A_BASE * a.row };
+            let at = bases[row / SHARE_A_BASE].wrapping_add(far);
+            // SAFETY: the caller's promise: an element of the left operand.
+            let left = splat(unsafe { at.read() });
+            for (sum, &right) in sums[row].iter_mut().zip(&right) {
+                *sum = multiply_add::<T>(left, right, *sum);
+            }
+        });
+        for base in &mut bases {
+            *base = base.wrapping_add(a.col);
+        }
+        right_row = right_row.wrapping_add(b.row);
+        fetch(ahead);
+        ahead = ahead.wrapping_byte_add(step);
+        if COPIES {
+            copy = copy.wrapping_add(VECTORS * T::LANES);
+        }
+    }
+    each_row!(ROWS, |row| {
+        for (vector, &sum) in sums[row].iter().enumerate() {
+            let at = c.part(row, vector * T::LANES).at;
+            if vector + 1 < VECTORS {
+                // SAFETY: the caller's promise: a whole vector of a row of the result.
+                unsafe { store(at, sum) };
+            } else {
+                // SAFETY: the caller's promise: the last vector has these lanes.
+                unsafe { store_lanes(at, last, sum) };
+            }
+        }
+    });
+}
+
+/// The same, of which the compiler does not know what it was. Else it would make addresses from each other in the loop,
+/// by additions that take turns from multiplications.
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "what is at the address is not touched")]
+#[inline(always)]
+fn unknown<T>(mut x: *const T) -> *const T {
+    // SAFETY: there is no instruction in it.
+    unsafe { asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags)) };
+    x
+}
