@@ -75,3 +75,15 @@ pub(super) fn comments(text: &str, indent: &str) -> String {
 fn is_hidden(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_show_what_they_say() {
+        let text = "red \u{1b}[31m\rover\nback\u{202e}wards";
+        let shown = "  // red \\u{1b}[31m\\u{d}over\n  // back\\u{202e}wards\n";
+        assert_eq!(comments(text, "  "), shown);
+    }
+}

@@ -109,11 +109,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-cli --test repro laws::numbers",
     },
     Defect {
-        breaks: "a text of the program is not escaped",
+        breaks: "a text in a comment is not escaped",
         file: "crates/repro/src/rust/names.rs",
         text: "if c.is_control() || is_hidden(c) {",
         with: "if is_hidden(c) {",
-        test: NAMES,
+        test: "-p tracewell-repro --lib names::",
     },
     Defect {
         breaks: "a warm call is recorded",
