@@ -1,6 +1,6 @@
 //! Evaluation in which every step is rounded a little differently: what an honest other way to run a graph may give.
 
-use tracewell_array::Tensor;
+use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 use tracewell_kernel::{Combine, scalar};
 
@@ -23,9 +23,31 @@ fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     };
     for equation in &graph.equations {
         let operands: Vec<Tensor> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
-        values.extend(apply(&equation.prim, &operands, rng));
+        values.extend(
+            apply(&equation.prim, &operands, rng).into_iter().map(|result| with_other_nans(result, rng)),
+        );
     }
     graph.outputs.iter().map(|atom| value(&values, atom)).collect()
+}
+
+/// The tensor with other bits in each NaN: which ones it has is not said, and a graph may ask for them.
+fn with_other_nans(tensor: Tensor, rng: &mut Rng) -> Tensor {
+    let dtype = tensor.dtype();
+    if !dtype.is_float() || !tensor.literals().any(|x| x.as_f64().is_nan()) {
+        return tensor;
+    }
+    let mut other = |x: Literal| {
+        if !x.as_f64().is_nan() {
+            return x;
+        }
+        // Quiet ones: a sign, and all digits but the first.
+        match dtype {
+            DType::F32 => Literal::new(f32::from_bits(f32::NAN.to_bits() | rng.bits() as u32 & 0x803f_ffff)),
+            _ => Literal::new(f64::from_bits(f64::NAN.to_bits() | rng.bits() & 0x8007_ffff_ffff_ffff)),
+        }
+    };
+    let literals: Vec<Literal> = tensor.literals().map(&mut other).collect();
+    Tensor::from_literals(dtype, tensor.shape(), &literals).expect("as many as before")
 }
 
 /// Loops and branches of which every turn is rounded.
