@@ -12,10 +12,15 @@ use crate::matrices::{self, unit};
 /// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
 /// order, rounded at each step, as the noise says.
 pub fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: u64) -> Vec<Tensor> {
-    roughly(graph, inputs, &mut Rng::new(noise))
+    roughly(graph, inputs, &mut Rng::new(noise), false)
 }
 
-fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
+/// The same with other bits in every NaN too: which ones it has is not said, and a graph may ask for them.
+pub fn eval_with_other_nans(graph: &Graph, inputs: &[Tensor], noise: u64) -> Vec<Tensor> {
+    roughly(graph, inputs, &mut Rng::new(noise), true)
+}
+
+fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng, other_nans: bool) -> Vec<Tensor> {
     let mut values: Vec<Tensor> = inputs.to_vec();
     let value = |values: &[Tensor], atom: &Atom| match atom {
         Atom::Var(var) => values[var.0 as usize].clone(),
@@ -23,14 +28,14 @@ fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
     };
     for equation in &graph.equations {
         let operands: Vec<Tensor> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
-        values.extend(
-            apply(&equation.prim, &operands, rng).into_iter().map(|result| with_other_nans(result, rng)),
-        );
+        let results = apply(&equation.prim, &operands, rng, other_nans);
+        let noisy = |result| if other_nans { with_other_nans(result, rng) } else { result };
+        values.extend(results.into_iter().map(noisy));
     }
     graph.outputs.iter().map(|atom| value(&values, atom)).collect()
 }
 
-/// The tensor with other bits in each NaN: which ones it has is not said, and a graph may ask for them.
+/// The tensor with other bits in each NaN.
 fn with_other_nans(tensor: Tensor, rng: &mut Rng) -> Tensor {
     let dtype = tensor.dtype();
     if !dtype.is_float() || !tensor.literals().any(|x| x.as_f64().is_nan()) {
@@ -51,13 +56,13 @@ fn with_other_nans(tensor: Tensor, rng: &mut Rng) -> Tensor {
 }
 
 /// Loops and branches of which every turn is rounded.
-struct Roughly<'r>(&'r mut Rng);
+struct Roughly<'r>(&'r mut Rng, bool);
 
 impl Runs for Roughly<'_> {
     type Value = Tensor;
 
     fn graph(&mut self, graph: &Graph, inputs: &[Tensor]) -> Option<Vec<Tensor>> {
-        Some(roughly(graph, inputs, self.0))
+        Some(roughly(graph, inputs, self.0, self.1))
     }
 
     fn number(&self, value: &Tensor) -> i64 {
@@ -73,7 +78,7 @@ impl Runs for Roughly<'_> {
     }
 }
 
-fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
+fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng, other_nans: bool) -> Vec<Tensor> {
     let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
     let results = prim.rules().eval(operands).expect("well-typed");
     let lowering =
@@ -86,8 +91,10 @@ fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng) -> Vec<Tensor> {
         return prim.rules().eval(&neighbours).expect("as well-typed as before");
     }
     match lowering {
-        Lowering::Graph(inner) => roughly(&inner, operands, rng),
-        Lowering::Control(control) => run(&mut Roughly(rng), &control, operands).expect("graphs always run"),
+        Lowering::Graph(inner) => roughly(&inner, operands, rng, other_nans),
+        Lowering::Control(control) => {
+            run(&mut Roughly(rng, other_nans), &control, operands).expect("graphs always run")
+        }
         lowering if is_exact(&lowering) => results,
         Lowering::Reduce { combine, axes } if results[0].dtype().is_float() => {
             vec![reduce(combine, &axes, &operands[0], &results[0], rng)]
