@@ -19,7 +19,7 @@ use tracewell_array::Tensor;
 use tracewell_graph::text::{NoCustom, read, write_with_locations};
 use tracewell_graph::{Graph, eval};
 
-use crate::generate::{agree, eval_roughly, eval_with_other_nans};
+use crate::generate::{agree, eval_coarsely, eval_roughly, eval_with_other_nans};
 
 /// So many other roundings are tried before a difference counts.
 const ROUNDINGS: u64 = 32;
@@ -48,7 +48,7 @@ pub fn check(graph: &Graph, inputs: &[Tensor], way: Way) -> Result<Agreement, St
             let alone = Graph { outputs: vec![output.clone()], ..graph.clone() };
             let (found, expected) = (std::slice::from_ref(found), std::slice::from_ref(expected));
             let sensitive = |noise: u64| {
-                let rough = [eval_roughly, eval_with_other_nans];
+                let rough = [eval_roughly, eval_with_other_nans, eval_coarsely];
                 rough.iter().any(|eval| agree(&alone, &eval(&alone, inputs, noise), expected).is_err())
             };
             if agree(&alone, found, expected).is_err() {

@@ -25,7 +25,7 @@ mod values;
 
 pub use agree::agree;
 pub use control::BODIES;
-pub use rough::{eval_roughly, eval_with_other_nans};
+pub use rough::{eval_coarsely, eval_roughly, eval_with_other_nans};
 pub use shrink::shrink;
 
 use tracewell_array::Tensor;

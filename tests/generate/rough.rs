@@ -5,22 +5,44 @@ use tracewell_graph::{ArrayType, Atom, Graph, Lowering, Prim};
 use tracewell_kernel::{Combine, scalar};
 
 use super::Rng;
-use super::rounding::{is_exact, is_sum, shake, sizes};
+use super::rounding::{coarsen, is_exact, is_sum, shake, sizes};
 use super::turns::{Runs, element, run, stacked};
 use crate::matrices::{self, unit};
 
 /// Evaluates with every computed float off by a unit or two in its last place, and with sums and products in another
 /// order, rounded at each step, as the noise says.
 pub fn eval_roughly(graph: &Graph, inputs: &[Tensor], noise: u64) -> Vec<Tensor> {
-    roughly(graph, inputs, &mut Rng::new(noise), false)
+    roughly(graph, inputs, &mut Rng::new(noise), Way::Shaken)
 }
 
 /// The same with other bits in every NaN too: which ones it has is not said, and a graph may ask for them.
 pub fn eval_with_other_nans(graph: &Graph, inputs: &[Tensor], noise: u64) -> Vec<Tensor> {
-    roughly(graph, inputs, &mut Rng::new(noise), true)
+    roughly(graph, inputs, &mut Rng::new(noise), Way::OtherNans)
 }
 
-fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng, other_nans: bool) -> Vec<Tensor> {
+/// Evaluates with a digit or two less in every computed float: what is nearly the same becomes the same, which shaking
+/// never does. The noise says where numbers are cut.
+pub fn eval_coarsely(graph: &Graph, inputs: &[Tensor], noise: u64) -> Vec<Tensor> {
+    let mut rng = Rng::new(noise);
+    let cut = rng.signed_unit().abs();
+    roughly(graph, inputs, &mut rng, Way::Coarse(cut))
+}
+
+/// How results are changed.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Moved by a little.
+    Shaken,
+    /// That, and other bits in every NaN.
+    OtherNans,
+    /// Rounded to fewer digits, from this part of a step on upwards.
+    Coarse(f64),
+}
+
+/// So many units in the last place are one where numbers have fewer digits.
+const COARSE: f64 = 4.0;
+
+fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng, way: Way) -> Vec<Tensor> {
     let mut values: Vec<Tensor> = inputs.to_vec();
     let value = |values: &[Tensor], atom: &Atom| match atom {
         Atom::Var(var) => values[var.0 as usize].clone(),
@@ -28,8 +50,11 @@ fn roughly(graph: &Graph, inputs: &[Tensor], rng: &mut Rng, other_nans: bool) ->
     };
     for equation in &graph.equations {
         let operands: Vec<Tensor> = equation.inputs.iter().map(|atom| value(&values, atom)).collect();
-        let results = apply(&equation.prim, &operands, rng, other_nans);
-        let noisy = |result| if other_nans { with_other_nans(result, rng) } else { result };
+        let results = apply(&equation.prim, &operands, rng, way);
+        let noisy = |result| match way {
+            Way::OtherNans => with_other_nans(result, rng),
+            Way::Shaken | Way::Coarse(_) => result,
+        };
         values.extend(results.into_iter().map(noisy));
     }
     graph.outputs.iter().map(|atom| value(&values, atom)).collect()
@@ -56,7 +81,7 @@ fn with_other_nans(tensor: Tensor, rng: &mut Rng) -> Tensor {
 }
 
 /// Loops and branches of which every turn is rounded.
-struct Roughly<'r>(&'r mut Rng, bool);
+struct Roughly<'r>(&'r mut Rng, Way);
 
 impl Runs for Roughly<'_> {
     type Value = Tensor;
@@ -78,11 +103,17 @@ impl Runs for Roughly<'_> {
     }
 }
 
-fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng, other_nans: bool) -> Vec<Tensor> {
+fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng, way: Way) -> Vec<Tensor> {
     let types = |tensors: &[Tensor]| tensors.iter().map(ArrayType::of).collect::<Vec<_>>();
     let results = prim.rules().eval(operands).expect("well-typed");
     let lowering =
         prim.rules().lower(&types(operands), &types(&results)).expect("every primitive has a lowering");
+    if let Way::Coarse(cut) = way
+        && !matches!(lowering, Lowering::Graph(_) | Lowering::Control(_))
+    {
+        let units = if is_exact(&lowering) { 0.0 } else { COARSE };
+        return results.iter().map(|result| coarsen(result, units, cut)).collect();
+    }
     if matrices::of_lowering(&lowering).is_some() {
         let neighbours: Vec<Tensor> = operands
             .iter()
@@ -91,9 +122,9 @@ fn apply(prim: &Prim, operands: &[Tensor], rng: &mut Rng, other_nans: bool) -> V
         return prim.rules().eval(&neighbours).expect("as well-typed as before");
     }
     match lowering {
-        Lowering::Graph(inner) => roughly(&inner, operands, rng, other_nans),
+        Lowering::Graph(inner) => roughly(&inner, operands, rng, way),
         Lowering::Control(control) => {
-            run(&mut Roughly(rng, other_nans), &control, operands).expect("graphs always run")
+            run(&mut Roughly(rng, way), &control, operands).expect("graphs always run")
         }
         lowering if is_exact(&lowering) => results,
         Lowering::Reduce { combine, axes } if results[0].dtype().is_float() => {

@@ -57,10 +57,7 @@ pub(super) fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) 
     if !dtype.is_inexact() {
         return tensor.clone();
     }
-    let (unit, least) = match dtype.real() {
-        DType::F32 => (f64::from(f32::EPSILON), f64::from(f32::MIN_POSITIVE)),
-        _ => (f64::EPSILON, f64::MIN_POSITIVE),
-    };
+    let (unit, least) = unit_and_least(dtype);
     let moved = |(x, size): (Literal, Literal)| {
         let (z, size) = (x.as_complex(), size.as_complex().norm());
         let size = if size == 0.0 { 0.0 } else { size.max(least) };
@@ -76,6 +73,37 @@ pub(super) fn shake(tensor: &Tensor, sizes: &Tensor, units: f64, rng: &mut Rng) 
     };
     let literals: Vec<Literal> = tensor.literals().zip(sizes.literals()).map(moved).collect();
     Tensor::from_literals(dtype, tensor.shape().clone(), &literals).expect("as many as before")
+}
+
+/// Rounds each float to a multiple of so many units in its last place, up where its rest is more than `1 - cut` of that:
+/// for complex numbers, units of the larger part. What is not finite stays.
+pub(super) fn coarsen(tensor: &Tensor, units: f64, cut: f64) -> Tensor {
+    let dtype = tensor.dtype();
+    if !dtype.is_inexact() || units == 0.0 {
+        return tensor.clone();
+    }
+    let (unit, least) = unit_and_least(dtype);
+    let coarse = |x: Literal| {
+        let z = x.as_complex();
+        if !z.is_finite() {
+            return x;
+        }
+        let size = z.re.abs().max(z.im.abs()).max(least);
+        let step = units * unit * size.log2().floor().exp2();
+        let part = |x: f64| if x == 0.0 { x } else { (x / step + cut).floor() * step };
+        let z = Complex64::new(part(z.re), part(z.im));
+        if dtype.is_complex() { Literal::from_complex(dtype, z) } else { Literal::from_f64(dtype, z.re) }
+    };
+    let literals: Vec<Literal> = tensor.literals().map(coarse).collect();
+    Tensor::from_literals(dtype, tensor.shape().clone(), &literals).expect("as many as before")
+}
+
+/// A unit in the last place of 1, and the smallest normal number.
+fn unit_and_least(dtype: DType) -> (f64, f64) {
+    match dtype.real() {
+        DType::F32 => (f64::from(f32::EPSILON), f64::from(f32::MIN_POSITIVE)),
+        _ => (f64::EPSILON, f64::MIN_POSITIVE),
+    }
 }
 
 /// The magnitude of each finite number, and zero for others.
