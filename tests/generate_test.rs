@@ -6,7 +6,7 @@ mod repro;
 use std::collections::{BTreeMap, BTreeSet};
 
 use tests::generate::{self, Options};
-use tracewell_array::DType;
+use tracewell_array::{DType, Tensor};
 use tracewell_graph::text::{NoCustom, read, read_unchecked, write, write_with_locations};
 use tracewell_graph::{Graph, Prim, Var, eval, verify};
 use tracewell_optimize::narrow_from;
@@ -179,6 +179,27 @@ fn random_graphs_are_well_conditioned() {
         // Shadows are samples: one in some hundreds slips through.
         assert!(disagree.len() <= 3, "{}", disagree.join("\n"));
     }
+}
+
+/// Shaking makes equal numbers differ, but never different ones equal: fewer digits do.
+#[test]
+fn numbers_with_fewer_digits_meet() {
+    let text = "func @root_squared(%0: f32[]) -> (bool[]) {
+  %1: f32[] = sqrt %0
+  %2: f32[] = mul %1, %1
+  %3: bool[] = compare[comparison=eq] %2, %0
+  return %3
+}
+";
+    let graph = read(text, &NoCustom).unwrap();
+    let inputs = [Tensor::scalar(2f32)];
+    let is_equal = |outputs: Vec<Tensor>| outputs[0].literal(0).as_i64() == 1;
+    assert!(!is_equal(eval(&graph, &inputs).unwrap()));
+    let met = |rough: fn(&Graph, &[Tensor], u64) -> Vec<Tensor>| {
+        (1..=32).filter(|&noise| is_equal(rough(&graph, &inputs, noise))).count()
+    };
+    assert!(met(generate::eval_coarsely) >= 8);
+    assert!(met(generate::eval_roughly) < 8);
 }
 
 /// The smallest graph that uses a primitive is that primitive.
