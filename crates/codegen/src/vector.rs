@@ -137,7 +137,7 @@ impl Emit<'_> {
             }
             Op::Abs if float => a.map(|a| self.ins().fabs(a)),
             Op::Abs if dtype.is_signed() => a.map(|a| self.ins().iabs(a)),
-            Op::Abs => a,
+            Op::Abs | Op::Rarely => a,
             Op::Sqrt => a.map(|a| self.ins().sqrt(a)),
             Op::Floor => a.map(|a| self.ins().floor(a)),
             Op::Ceil => a.map(|a| self.ins().ceil(a)),

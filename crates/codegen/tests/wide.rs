@@ -117,3 +117,23 @@ fn loops_have_no_instruction_too_many() {
         assert!(lines.len() <= 60 * functions, "{lines:#?}");
     }
 }
+
+/// A vector is loaded at once from places that 32 bits say, and in two halves where their sum could need more.
+#[test]
+fn near_places_are_loaded_at_once() {
+    let Some((width, target)) = widths().into_iter().find(|(width, _)| *width == Width::W512) else { return };
+    for (scale, near) in [(1, true), (1_000, true), (1_000_000, false)] {
+        let take = kernel(&format!(
+            "kernel @take(b0: f32, b1: i32, b2: mut f32) sizes 1 {{
+                each %i < s0 {{
+                    %a: i32 = load b1[%i] %p: i32 = clamp %a < 5000 %q: i64 = convert %p
+                    %r: i64 = convert %p %x: f32 = load b0[%q*{scale} + %r] store b2[%i], %x
+                }}
+            }}"
+        ));
+        let code = compile(&take, &target).expect("a kernel that compiles");
+        let lines = read_back(&code, width);
+        let has = |name: &str| lines.iter().any(|line| line.starts_with(name));
+        assert_eq!((has("vgatherdps"), has("vgatherqps")), (near, !near), "{lines:#?}");
+    }
+}

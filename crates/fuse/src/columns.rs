@@ -22,7 +22,7 @@ use crate::tiles::{TILE, tiles};
 /// Tiles are not narrower than this where there is a choice.
 const NARROW: i64 = 128;
 /// Tiles that keep threads busy.
-const TILES: i64 = 8;
+const TILES: i64 = 4;
 
 /// Writes a nest by tiles, if that suits it: a kernel for all whole tiles and one for what is left.
 pub(crate) fn columns(flow: &Flow, nest: &Nest) -> Option<Vec<Emitted>> {

@@ -3,7 +3,8 @@
 //! A scalar is computed in the outermost loop that knows all it depends on. Extents and strides become run-time
 //! sizes, so that one kernel serves every shape, with these exceptions: strides of at most 16 elements, because
 //! a stride of 1 decides how code is generated and small ones belong to small inner loops; inner extents of at
-//! most 16, because such loops can be unrolled. The outermost extent is always a run-time size.
+//! most 16, because such loops can be unrolled; offsets within such a stride, and those of an array that is read in
+//! many places, because one pointer serves them all. The outermost extent is always a run-time size.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -17,6 +18,12 @@ use crate::nest::{Further, Nest, Scalar};
 
 /// Inner extents and strides up to this are part of a kernel.
 const SMALL: i64 = 16;
+/// Turns of a reduction that are written out.
+const TINY: i64 = 4;
+/// Most scalars of such a turn.
+const SHORT: usize = 16;
+/// Places from which on all offsets in an array are part of a kernel.
+const MANY: usize = 6;
 
 /// A kernel with what it is launched on.
 pub(crate) struct Emitted {
@@ -152,6 +159,9 @@ impl Emitter<'_, '_> {
         let [id, inner @ ..] = loops else {
             return bodies.iter().map(|&body| self.writer.value(body)).collect();
         };
+        if inner.is_empty() && self.is_tiny(*id) {
+            return self.written_out(b, combines, bodies, *id);
+        }
         let extent = self.writer.extent(b, self.nest, *id);
         let outs = b.reduce(extent, combines, |b, var| {
             self.writer.vars.insert(*id, var);
@@ -160,6 +170,56 @@ impl Emitter<'_, '_> {
         });
         outs.into()
     }
+
+    /// Whether the turns of a loop inside another are written out: then the other is straight, which is what vectors
+    /// want.
+    fn is_tiny(&self, id: LoopId) -> bool {
+        let scalars = &self.lists[id as usize];
+        let is_straight =
+            |&i: &usize| !matches!(self.nest.scalars[i], Scalar::Reduce { .. } | Scalar::Keep { .. });
+        let (extent, is_inner) = (self.nest.loops.extent(id), self.nest.loops.parent(id).is_some());
+        is_inner && (1..=TINY).contains(&extent) && scalars.len() <= SHORT && scalars.iter().all(is_straight)
+    }
+
+    /// A reduction without its loop: elements are combined in the order in which lanes are.
+    fn written_out(
+        &mut self,
+        b: &mut KernelBuilder,
+        combines: &[Combine],
+        bodies: &[usize],
+        id: LoopId,
+    ) -> SmallVec<[Value; 2]> {
+        let scalars = std::mem::take(&mut self.lists[id as usize]);
+        let mut lanes: Vec<Vec<Value>> = vec![Vec::new(); bodies.len()];
+        for turn in 0..self.nest.loops.extent(id) {
+            self.writer.turns.insert(id, turn);
+            for &i in &scalars {
+                self.writer.scalar(b, i, &self.nest.scalars[i]);
+            }
+            for (lanes, &body) in lanes.iter_mut().zip(bodies) {
+                lanes.push(self.writer.value(body));
+            }
+        }
+        combines.iter().zip(lanes).map(|(&combine, lanes)| combined(b, combine, lanes)).collect()
+    }
+}
+
+/// All lanes combined: those that are half of them apart first, then those that are a quarter.
+fn combined(b: &mut KernelBuilder, combine: Combine, mut lanes: Vec<Value>) -> Value {
+    while lanes.len() > 1 {
+        let apart = lanes.len().next_power_of_two() / 2;
+        let others = lanes.split_off(apart);
+        for (lane, other) in lanes.iter_mut().zip(others) {
+            *lane = b.op(combine.op(), &[*lane, other]);
+        }
+    }
+    let all = lanes[0];
+    if combine == Combine::Add && b.dtype(all).is_float() {
+        // A sum starts from 0, so that it is never -0.
+        let zero = b.like(all, 0.0);
+        return b.op(Op::Add, &[all, zero]);
+    }
+    all
 }
 
 /// What every way of writing a nest shares: buffers, sizes, loop variables and values.
@@ -167,10 +227,14 @@ pub(crate) struct Writer {
     /// The array of each parameter.
     arrays: Vec<Id>,
     buffers: FxHashMap<Id, BufferId>,
+    /// In how many places each array is read.
+    places: FxHashMap<Id, usize>,
     sizes: Vec<i64>,
     known: FxHashMap<i64, Size>,
     /// The variables of the loops that are open or were.
     pub(crate) vars: FxHashMap<LoopId, Value>,
+    /// The turn of each loop that is written out.
+    turns: FxHashMap<LoopId, i64>,
     pub(crate) values: Vec<Option<Value>>,
     /// The stack buffers of rows that are kept.
     rows: FxHashMap<usize, BufferId>,
@@ -182,17 +246,20 @@ impl Writer {
         let mut writer = Writer {
             arrays: Vec::new(),
             buffers: FxHashMap::default(),
+            places: FxHashMap::default(),
             sizes: Vec::new(),
             known: FxHashMap::default(),
             vars: FxHashMap::default(),
+            turns: FxHashMap::default(),
             values: vec![None; nest.scalars.len()],
             rows: FxHashMap::default(),
         };
         for scalar in &nest.scalars {
-            if let Scalar::Load { of, .. } = scalar
-                && !writer.buffers.contains_key(of)
-            {
-                writer.param(b, *of, flow.nodes[*of].dtype, false);
+            if let Scalar::Load { of, .. } = scalar {
+                *writer.places.entry(*of).or_default() += 1;
+                if !writer.buffers.contains_key(of) {
+                    writer.param(b, *of, flow.nodes[*of].dtype, false);
+                }
             }
         }
         let stored = writer.arrays.len();
@@ -233,14 +300,27 @@ impl Writer {
     }
 
     pub(crate) fn index(&mut self, b: &mut KernelBuilder, at: &Affine) -> Index {
-        let offset = if at.offset == 0 { Size::Const(0) } else { self.size(b, at.offset) };
+        self.index_in(b, at, false)
+    }
+
+    /// An index in an array that is read in many places, or is not.
+    fn index_in(&mut self, b: &mut KernelBuilder, at: &Affine, many: bool) -> Index {
+        let mut offset = at.offset;
         let mut terms: SmallVec<[(Value, Size); 3]> = SmallVec::new();
         for &(l, c) in &at.terms {
-            let stride = self.stride(b, c);
-            terms.push((self.vars[&l], stride));
+            match self.turns.get(&l) {
+                Some(turn) => offset += turn * c,
+                None => {
+                    let stride = self.stride(b, c);
+                    terms.push((self.vars[&l], stride));
+                }
+            }
         }
         // Outer loops first, which is how people read an index.
         terms.sort_by_key(|(var, _)| *var);
+        let is_within = |&(_, stride): &(LoopId, i64)| offset.abs() < stride.abs() && stride.abs() <= SMALL;
+        let is_part = offset == 0 || many || at.terms.iter().any(is_within);
+        let offset = if is_part { Size::Const(offset) } else { self.size(b, offset) };
         Index { offset, terms }
     }
 
@@ -257,7 +337,8 @@ impl Writer {
         let value = match scalar {
             Scalar::Literal(literal) => b.literal(*literal),
             Scalar::Load { of, at, plus } => {
-                let mut index = self.index(b, at);
+                let many = self.places.get(of).is_some_and(|&places| places >= MANY);
+                let mut index = self.index_in(b, at, many);
                 for &Further { by, stride, places } in plus {
                     let mut inside = b.op(Op::Clamp(Size::Const(places)), &[self.value(by)]);
                     if b.dtype(inside) != DType::I64 {

@@ -49,7 +49,7 @@ pub(crate) fn program_with_groups(
             }
         }
     }
-    let (mut slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work));
+    let (mut slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work, &options.donated));
     let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
     let mut of_steps = Vec::new();
     for (work, group) in work.into_iter().zip(groups) {
@@ -97,8 +97,9 @@ fn kernels(flow: &mut Flow, cluster: Cluster) -> Vec<Emitted> {
 }
 
 /// For each result of an update whose first operand nobody reads later, that operand, and for each array that a kernel
-/// computes an operand that it reads where it stores, if nobody reads that later: they share memory.
-fn same_memory(flow: &Flow, work: &[Work]) -> FxHashMap<Id, Id> {
+/// computes an operand that it reads where it stores, if nobody reads that later: they share memory. A result that may
+/// have the memory of an argument has that.
+fn same_memory(flow: &Flow, work: &[Work], donated: &[bool]) -> FxHashMap<Id, Id> {
     let mut last_read: FxHashMap<Id, usize> = FxHashMap::default();
     for (at, work) in work.iter().enumerate() {
         let read: &[Id] = match work {
@@ -123,14 +124,22 @@ fn same_memory(flow: &Flow, work: &[Work]) -> FxHashMap<Id, Id> {
                     if std::mem::replace(&mut written[to], true) {
                         continue;
                     }
-                    let from = emitted.operands().find(|&from| {
+                    let fits = |from: Id| {
                         let alike = |id: Id| (flow.nodes[id].dtype, flow.nodes[id].len());
-                        from < to
-                            && alike(from) == alike(to)
-                            && may_go(from)
-                            && !taken[from]
+                        alike(from) == alike(to)
+                            && last_read.get(&from) == Some(&at)
                             && reads_where_stored(&emitted.kernel, &emitted.params(from), &emitted.params(to))
-                    });
+                    };
+                    let is_given = |from: Id| match flow.nodes[from].def {
+                        Def::Input(number) => donated.get(number).copied().unwrap_or(false),
+                        _ => false,
+                    };
+                    if is_output[to] && emitted.operands().any(|from| is_given(from) && fits(from)) {
+                        continue;
+                    }
+                    let from = emitted
+                        .operands()
+                        .find(|&from| from < to && may_go(from) && !taken[from] && fits(from));
                     if let Some(from) = from {
                         taken[from] = true;
                         same.insert(to, from);

@@ -1,5 +1,6 @@
 //! Building kernels: values get numbers and types as they are made, regions close where their closure ends.
 
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use tracewell_array::{DType, Element, Literal};
 
@@ -18,13 +19,22 @@ pub struct KernelBuilder {
     locals: Vec<Local>,
     sizes: usize,
     values: Vec<DType>,
-    open: Vec<Vec<Stmt>>,
+    open: Vec<Open>,
+}
+
+/// A region under construction.
+#[derive(Debug, Default)]
+struct Open {
+    stmts: Vec<Stmt>,
+    /// What was computed in it: the same again is the same value. Expansions share much, such as what sine and cosine
+    /// of one number do first.
+    known: FxHashMap<(Op, SmallVec<[Value; 3]>), Value>,
 }
 
 impl KernelBuilder {
     /// An empty kernel.
     pub fn new() -> KernelBuilder {
-        KernelBuilder { open: vec![Vec::new()], ..KernelBuilder::default() }
+        KernelBuilder { open: vec![Open::default()], ..KernelBuilder::default() }
     }
 
     /// Adds a buffer parameter. All parameters come before the first stack buffer.
@@ -64,19 +74,28 @@ impl KernelBuilder {
         Value((self.values.len() - 1) as u32)
     }
 
+    fn region_here(&mut self) -> &mut Open {
+        self.open.last_mut().expect("a region is open")
+    }
+
     fn push(&mut self, stmt: Stmt) {
-        self.open.last_mut().expect("a region is open").push(stmt);
+        self.region_here().stmts.push(stmt);
     }
 
     /// `op args`
     #[track_caller]
     pub fn op(&mut self, op: Op, args: &[Value]) -> Value {
+        let key = (op, SmallVec::from_slice(args));
+        if let Some(&known) = self.region_here().known.get(&key) {
+            return known;
+        }
         let types: SmallVec<[DType; 3]> = args.iter().map(|&a| self.dtype(a)).collect();
         let Some(dtype) = op.result(&types) else {
             panic!("kernel operation `{}` is not defined on {types:?}", op.name())
         };
         let out = self.value(dtype);
         self.push(Stmt::Op { out, op, args: args.into() });
+        self.region_here().known.insert(key, out);
         out
     }
 
@@ -130,9 +149,10 @@ impl KernelBuilder {
 
     /// Builds a region of its own; what `body` returns is yielded.
     fn region(&mut self, body: impl FnOnce(&mut Self) -> SmallVec<[Value; 2]>) -> Region {
-        self.open.push(Vec::new());
+        self.open.push(Open::default());
         let yields = body(self);
-        Region { stmts: self.open.pop().expect("the region opened above"), yields }
+        let Open { stmts, .. } = self.open.pop().expect("the region opened above");
+        Region { stmts, yields }
     }
 
     /// Independent iterations.
@@ -232,7 +252,7 @@ impl KernelBuilder {
 
     /// The finished kernel.
     pub fn finish(mut self, name: impl Into<String>) -> Kernel {
-        let stmts = self.open.pop().expect("the body is open");
+        let stmts = self.open.pop().expect("the body is open").stmts;
         assert!(self.open.is_empty(), "a region was left open");
         Kernel {
             name: name.into(),
@@ -242,5 +262,35 @@ impl KernelBuilder {
             values: self.values,
             body: Region { stmts, yields: SmallVec::new() },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use smallvec::smallvec;
+
+    use super::*;
+    use crate::verify_kernel;
+
+    /// The same is computed once in each region, and what is computed in one is not there after it.
+    #[test]
+    fn equal_operations_are_one() {
+        let mut b = KernelBuilder::new();
+        let to = b.param(DType::F32, true);
+        let x = b.constant(2f32);
+        assert_eq!(b.constant(2f32), x);
+        assert_ne!(b.constant(-2f32), x);
+        let product = b.op(Op::Mul, &[x, x]);
+        assert_eq!(b.op(Op::Mul, &[x, x]), product);
+        assert_ne!(b.op(Op::Add, &[x, x]), product);
+        let condition = b.compare(Comparison::Lt, x, product);
+        let root = |b: &mut KernelBuilder| smallvec![b.op(Op::Sqrt, &[product])];
+        let chosen = b.if_else(condition, root, root)[0];
+        let root = b.op(Op::Sqrt, &[product]);
+        let sum = b.op(Op::Add, &[chosen, root]);
+        b.store(to, Index { offset: Size::Const(0), terms: smallvec![] }, sum);
+        let kernel = b.finish("once");
+        verify_kernel(&kernel).unwrap();
+        assert_eq!(kernel.to_string().matches("sqrt").count(), 3);
     }
 }

@@ -65,6 +65,8 @@ pub enum Op {
     Fma,
     /// Comparison of two values of one type; `bool` result. IEEE for floats: all but `Ne` are false on NaN.
     Compare(Comparison),
+    /// The bool that it is given. It says that this hardly ever holds, so that code may be made for where it does not.
+    Rarely,
     /// `select c, a, b`: `a` where the bool `c` holds, else `b`.
     Select,
     /// To another type: float to int saturates and takes NaN to 0; int to int wraps; to bool is `!= 0`.
@@ -188,7 +190,7 @@ pub fn reduce_lanes(widest: usize) -> usize {
 
 impl Op {
     /// The operations without parameters, each with a name of its own.
-    pub const PLAIN: [Op; 25] = [
+    pub const PLAIN: [Op; 26] = [
         Op::Neg,
         Op::Abs,
         Op::Sqrt,
@@ -213,6 +215,7 @@ impl Op {
         Op::Shr,
         Op::ShrLogical,
         Op::Fma,
+        Op::Rarely,
         Op::Select,
     ];
 
@@ -230,6 +233,7 @@ impl Op {
             | Op::Not
             | Op::PopCount
             | Op::LeadingZeros
+            | Op::Rarely
             | Op::Convert(_)
             | Op::Bitcast(_)
             | Op::Clamp(_) => 1,
@@ -277,6 +281,7 @@ impl Op {
             Op::Shl | Op::Shr | Op::ShrLogical => (same && args[0].is_integer()).then_some(args[0]),
             Op::Fma => (same && args[0].is_float()).then_some(args[0]),
             Op::Compare(_) => same.then_some(DType::Bool),
+            Op::Rarely => args[0].is_bool().then_some(args[0]),
             Op::Select => (args[0].is_bool() && args[1] == args[2]).then_some(args[1]),
             Op::Convert(to) => Some(to),
             Op::Bitcast(to) => (number(to) && number(args[0]) && to.size() == args[0].size()).then_some(to),
@@ -315,6 +320,7 @@ impl Op {
             Op::ShrLogical => "shr_logical",
             Op::Fma => "fma",
             Op::Compare(c) => c.name(),
+            Op::Rarely => "rarely",
             Op::Select => "select",
             Op::Convert(_) => "convert",
             Op::Bitcast(_) => "bitcast",

@@ -67,6 +67,7 @@ fn boolean(op: Op, args: &[Literal]) -> Literal {
     let arg = |i: usize| get::<bool>(op, args[i]);
     match (op, args.len()) {
         (Op::Not, 1) => Literal::new(!arg(0)),
+        (Op::Rarely, 1) => Literal::new(arg(0)),
         (Op::And, 2) => Literal::new(arg(0) & arg(1)),
         (Op::Or, 2) => Literal::new(arg(0) | arg(1)),
         (Op::Xor, 2) => Literal::new(arg(0) ^ arg(1)),

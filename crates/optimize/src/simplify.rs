@@ -16,9 +16,13 @@ const MAX_REWRITES: usize = 16;
 pub fn simplify(graph: &Graph) -> Graph {
     // For each variable of the new graph, the equation that defines it.
     let mut defined: Vec<Option<usize>> = Vec::new();
+    let reads = reads(graph);
     rebuild(graph, |builder, equation, operands| {
         let types: SmallVec<[ArrayType; 1]> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
-        match rewrite(builder, &defined, equation, operands, &types) {
+        let is_alone = |(old, _): &(&Atom, &Atom)| old.var().is_some_and(|var| reads[var.0 as usize] == 1);
+        let alone: Operands =
+            equation.inputs.iter().zip(&operands).filter(is_alone).map(|(_, new)| new.clone()).collect();
+        match rewrite(builder, &defined, equation, operands, &types, &alone) {
             Rewrite::Use(atom) => smallvec![atom],
             Rewrite::Apply(application) => {
                 let results = builder.push(application.prim, &application.operands, types);
@@ -34,6 +38,16 @@ pub fn simplify(graph: &Graph) -> Graph {
     })
 }
 
+/// How often each array of a graph is read; results are read once more.
+fn reads(graph: &Graph) -> Vec<usize> {
+    let mut reads = vec![0; graph.types.len()];
+    let inputs = graph.equations.iter().flat_map(|equation| &equation.inputs);
+    for var in inputs.chain(&graph.outputs).filter_map(Atom::var) {
+        reads[var.0 as usize] += 1;
+    }
+    reads
+}
+
 /// What the equation is after all rewrites.
 fn rewrite(
     builder: &GraphBuilder,
@@ -41,11 +55,13 @@ fn rewrite(
     equation: &Equation,
     operands: Operands,
     types: &[ArrayType],
+    alone: &[Atom],
 ) -> Rewrite {
     let mut application = Box::new(Application { prim: equation.prim.clone(), operands });
     let [ty] = types else { return Rewrite::Apply(application) };
     for _ in 0..MAX_REWRITES {
-        let scene = Scene { builder, defined, prim: &application.prim, operands: &application.operands, ty };
+        let Application { prim, operands } = &*application;
+        let scene = Scene { builder, defined, prim, operands, ty, alone };
         match RULES.iter().find_map(|rule| rule(&scene)) {
             // A rewrite that would change a type, be it only its weakness, is not one.
             Some(Rewrite::Use(atom)) if builder.ty(&atom) == *ty => return Rewrite::Use(atom),

@@ -181,6 +181,26 @@ const CASES: &[Case] = &[
         buffers: &[(DType::F32, 2), (DType::F64, 4), (DType::I64, 1), (DType::I32, 1), (DType::F64, 1)],
         both: false,
     },
+    // Operands from places that 32 bits say.
+    Case {
+        text: "kernel @near(b0: f32, b1: i32, b2: i32, b3: i32, b4: mut f32, b5: mut i32) sizes 1 {
+            each %i < s0 {
+                %a: i32 = load b2[%i] %p: i32 = clamp %a < 4 %q: i64 = convert %p
+                %b: i32 = load b3[%i] %r: i32 = clamp %b < 6 %s: i64 = convert %r
+                %x: f32 = load b0[%q*6 + %s] %y: i32 = load b1[%s + 1]
+                store b4[%i], %x store b5[%i], %y
+            }
+        }",
+        buffers: &[
+            (DType::F32, 24),
+            (DType::I32, 7),
+            (DType::I32, 1),
+            (DType::I32, 1),
+            (DType::F32, 1),
+            (DType::I32, 1),
+        ],
+        both: false,
+    },
     // Sums of what is computed and of what is counted, of every width, with an operand that is the same throughout.
     Case {
         text: "kernel @sums(b0: f32, b1: u8, b2: mut f32, b3: mut f64, b4: mut i64, b5: mut u8) sizes 1 {
@@ -283,6 +303,40 @@ fn large_results() {
     }
 }
 
+/// Turns in which something holds that hardly ever does: a second function is for them, and does what the first had not
+/// begun.
+#[test]
+fn rare_turns() {
+    let text = "kernel @rare(b0: f32, b1: own f32) sizes 1 {
+            each %i < s0 {
+                %x: f32 = load b0[%i] %y: f32 = load b1[%i]
+                %limit: f32 = const 100.0
+                %is_large: bool = lt %limit, %x
+                %rare: bool = rarely %is_large
+                %root: f32 = sqrt %x
+                %sum: f32 = add %x, %y
+                %z: f32 = select %rare, %root, %sum
+                %all: f32 = add %z, %y
+                store b1[%i], %all
+            }
+        }";
+    let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for target in widths() {
+        let code = compile(&kernel, &target).expect("a kernel that compiles");
+        assert_eq!(code.wide.len(), if target.width() == Width::W512 { 2 } else { 1 });
+        let machine = Machine::new(&kernel, &target);
+        for length in (1..=40).chain([79, 80, 81, 200]) {
+            for large in
+                [vec![], vec![0], vec![length - 1], vec![length / 2, length / 3], (0..length).collect()]
+            {
+                let x = |i: usize| if large.contains(&i) { 900.0 + i as f32 } else { i as f32 * 0.25 };
+                let buffers = [Tensor::from_fn([length], x), Tensor::from_fn([length], |i| i as f32)];
+                check(&machine, &buffers, &[length as i64]);
+            }
+        }
+    }
+}
+
 /// The same in a process whose buffers end before protected pages: nothing beyond them is touched.
 #[cfg(unix)]
 #[test]
@@ -291,7 +345,7 @@ fn guarded() {
         return;
     }
     let tests = std::env::current_exe().expect("a running test");
-    for test in ["functions", "accesses", "large_results"] {
+    for test in ["functions", "accesses", "large_results", "rare_turns"] {
         let output = std::process::Command::new(&tests)
             .args(["--exact", test])
             .env("TRACEWELL_GUARD", "1")

@@ -39,6 +39,8 @@ enum Step {
     Fixed(i64),
     /// By this many elements, and by what values of each lane say.
     Anywhere(i64, SmallVec<[(Value, Size); 2]>),
+    /// By what values of 32 bits say, and so near that 32 bits hold their sum: the lanes of a vector are loaded at once.
+    Near(SmallVec<[(Value, i64); 2]>),
 }
 
 /// A load or a store.
@@ -60,6 +62,9 @@ pub(crate) struct Body<'k> {
     laned: &'k [bool],
     /// Values that are one more in each iteration.
     ramps: Vec<Value>,
+    /// Bools that hardly ever hold, and whether it is taken for granted that they do not.
+    rare: Vec<Value>,
+    assumes: bool,
     /// Values that something is computed from, other than addresses.
     needed: Vec<bool>,
     pub(crate) streams: Vec<Stream>,
@@ -93,6 +98,8 @@ impl<'k> Body<'k> {
             hoisted,
             laned,
             ramps: vec![var],
+            rare: Vec::new(),
+            assumes: false,
             needed: vec![false; kernel.values.len()],
             streams: Vec::new(),
             accesses: vec![None; region.stmts.len()],
@@ -105,6 +112,9 @@ impl<'k> Body<'k> {
                     if is_ramp(*op, args, &body.ramps, laned) {
                         body.ramps.push(*out);
                     }
+                    if *op == Op::Rarely && body.is_laned(*out) {
+                        body.rare.push(*out);
+                    }
                 }
                 Stmt::Load { out, buffer, index } => {
                     // What is not hoisted although it is the same everywhere may be changed by a store.
@@ -116,7 +126,7 @@ impl<'k> Body<'k> {
                 }
                 Stmt::Store { buffer, index, .. } => {
                     let access = body.access(*buffer, index)?;
-                    if matches!(access.step, Step::Anywhere(..)) {
+                    if !matches!(access.step, Step::Fixed(_)) {
                         return None;
                     }
                     body.accesses[at] = Some(access);
@@ -161,7 +171,10 @@ impl<'k> Body<'k> {
             (1, true) => Step::Fixed(1),
             (0, true) => return None,
             (_, true) if new && size >= 4 && step.abs() < 1 << 20 => Step::Fixed(step),
-            (_, false) if new && size >= 4 => Step::Anywhere(step, varying),
+            (_, false) if new && size >= 4 => match self.near(&varying) {
+                Some(near) if step == 0 && size == 4 => Step::Near(near),
+                _ => Step::Anywhere(step, varying),
+            },
             _ => return None,
         };
         let stream = Stream { buffer, index: start };
@@ -173,6 +186,67 @@ impl<'k> Body<'k> {
         (stream < MOST_STREAMS).then_some(Access { stream: stream as u32, offset, step })
     }
 
+    /// The same places by values of 32 bits, if these are clamped so that no sum of theirs leaves 32 bits.
+    fn near(&self, varying: &[(Value, Size)]) -> Option<SmallVec<[(Value, i64); 2]>> {
+        let made_by = |value: Value, wanted: fn(Op) -> bool| {
+            self.region.stmts.iter().find_map(|stmt| match stmt {
+                Stmt::Op { out, op, args } if *out == value && wanted(*op) => Some((*op, args[0])),
+                _ => None,
+            })
+        };
+        let mut farthest = 0i64;
+        let mut near = SmallVec::new();
+        for &(value, scale) in varying {
+            let (_, narrow) = made_by(value, |op| matches!(op, Op::Convert(_)))?;
+            let (Op::Clamp(Size::Const(size)), _) = made_by(narrow, |op| matches!(op, Op::Clamp(_)))? else {
+                return None;
+            };
+            let Size::Const(scale) = scale else { return None };
+            if self.kernel.dtype(narrow) != DType::I32 || scale < 0 {
+                return None;
+            }
+            farthest = farthest.checked_add(size.checked_mul(scale)?)?;
+            near.push((narrow, scale));
+        }
+        (farthest <= i64::from(i32::MAX)).then_some(near)
+    }
+
+    /// Takes for granted that what hardly ever holds does not, if there is such a thing: copies are shorter then, and
+    /// leave the function before they store something wrong. Otherwise says no.
+    pub(crate) fn assume(&mut self) -> bool {
+        let mut is_stored = false;
+        let chooses_only = |op: Op, args: &[Value]| {
+            let places = args.iter().enumerate().filter(|(_, arg)| self.rare.contains(arg));
+            places.into_iter().all(|(place, _)| op == Op::Select && place == 0)
+        };
+        let fits =
+            self.region.stmts.iter().zip(self.hoisted).filter(|(_, hoisted)| !**hoisted).all(|(stmt, _)| {
+                match stmt {
+                    Stmt::Op { op: Op::Rarely, args, .. } => !is_stored && chooses_only(Op::Rarely, args),
+                    Stmt::Op { op, args, .. } => chooses_only(*op, args),
+                    Stmt::Store { value, .. } => {
+                        is_stored = true;
+                        !self.rare.contains(value)
+                    }
+                    _ => true,
+                }
+            });
+        self.assumes = self.level == Level::Avx512
+            && !self.rare.is_empty()
+            && fits
+            && !self.region.yields.iter().any(|value| self.rare.contains(value));
+        if self.assumes {
+            self.needed.fill(false);
+            self.need();
+        }
+        self.assumes
+    }
+
+    /// Whether copies leave the function: see [`Body::assume`].
+    pub(crate) fn assumes(&self) -> bool {
+        self.assumes
+    }
+
     /// Marks what is computed from, last to first.
     fn need(&mut self) {
         let mut needed = std::mem::take(&mut self.needed);
@@ -181,11 +255,23 @@ impl<'k> Body<'k> {
         }
         for (at, stmt) in self.region.stmts.iter().enumerate().rev().filter(|(at, _)| !self.hoisted[*at]) {
             let places = |needed: &mut Vec<bool>| {
-                if let Some(Access { step: Step::Anywhere(_, varying), .. }) = &self.accesses[at] {
-                    varying.iter().for_each(|(value, _)| needed[value.0 as usize] = true);
+                let step = self.accesses[at].as_ref().map(|access| &access.step);
+                let mut need = |value: &Value| needed[value.0 as usize] = true;
+                match step {
+                    Some(Step::Anywhere(_, varying)) => varying.iter().for_each(|(value, _)| need(value)),
+                    Some(Step::Near(varying)) => varying.iter().for_each(|(value, _)| need(value)),
+                    Some(Step::Fixed(_)) | None => {}
                 }
             };
             match stmt {
+                Stmt::Op { out, op: Op::Rarely, args } if self.assumes && self.rare.contains(out) => {
+                    needed[args[0].0 as usize] = true;
+                }
+                Stmt::Op { out, op: Op::Select, args }
+                    if needed[out.0 as usize] && self.assumes && self.rare.contains(&args[0]) =>
+                {
+                    needed[args[2].0 as usize] = true;
+                }
                 Stmt::Op { out, args, .. } if needed[out.0 as usize] => {
                     args.iter().for_each(|arg| needed[arg.0 as usize] = true);
                 }
@@ -221,6 +307,16 @@ impl<'k> Body<'k> {
         let (region, hoisted) = (self.region, self.hoisted);
         for (at, stmt) in region.stmts.iter().enumerate().filter(|(at, _)| !hoisted[*at]) {
             match stmt {
+                Stmt::Op { out, op: Op::Rarely, args } if self.assumes && self.rare.contains(out) => {
+                    let condition = self.value(select, &mut values, args[0], plus, literal);
+                    select.leave(&condition);
+                }
+                Stmt::Op { out, op: Op::Select, args }
+                    if self.needed[out.0 as usize] && self.assumes && self.rare.contains(&args[0]) =>
+                {
+                    let parts = self.value(select, &mut values, args[2], plus, literal);
+                    values.insert(*out, parts);
+                }
                 Stmt::Op { out, op, args } if self.needed[out.0 as usize] => {
                     let dtypes: SmallVec<[DType; 3]> =
                         args.iter().map(|&arg| self.kernel.dtype(arg)).collect();
@@ -228,6 +324,7 @@ impl<'k> Body<'k> {
                         args.iter().map(|&arg| self.value(select, &mut values, arg, plus, literal)).collect();
                     let parts = match *op {
                         Op::Clamp(size) => self.clamp(select, dtypes[0], size, &args[0])?,
+                        Op::Rarely => args[0].clone(),
                         op => select.op(op, &dtypes, &args)?,
                     };
                     values.insert(*out, parts);
@@ -248,7 +345,7 @@ impl<'k> Body<'k> {
                             let places = self.apart(access, dtype, plus, step)?;
                             select.scatter(dtype, steps, &parts, &places)?;
                         }
-                        Step::Anywhere(..) => unreachable!("such loops are left to others"),
+                        Step::Anywhere(..) | Step::Near(_) => unreachable!("such loops are left to others"),
                     }
                 }
                 _ => {}
@@ -282,6 +379,24 @@ impl<'k> Body<'k> {
                 let steps = select.steady(Steady::Steps32(i32::try_from(*step).ok()?));
                 let places = self.apart(&access, dtype, plus, *step)?;
                 Some(select.gather(dtype, false, &smallvec![steps; places.len()], &places))
+            }
+            Step::Near(varying) => {
+                let both = [DType::I32, DType::I32];
+                let mut index: Option<Parts> = None;
+                for &(value, scale) in varying {
+                    let mut parts = self.value(select, values, value, plus, literal);
+                    if scale != 1 {
+                        let scale = select.steady(Steady::Bits32(scale as u32));
+                        parts = select.op(Op::Mul, &both, &[parts, smallvec![scale]])?;
+                    }
+                    index = Some(match index {
+                        None => parts,
+                        Some(index) => select.op(Op::Add, &both, &[index, parts])?,
+                    });
+                }
+                let bytes = i32::try_from(access.offset * dtype.size() as i64).ok()?;
+                let memory = Memory { stream: access.stream, scale: 0, offset: bytes };
+                Some(select.gather(dtype, false, &index?, &[memory]))
             }
             Step::Anywhere(step, varying) => {
                 let mut index: Option<Parts> = None;

@@ -51,9 +51,10 @@ impl Operands {
 #[must_use]
 pub(crate) struct Jump(usize);
 
-/// Conditions of jumps, after a comparison of signed numbers.
+/// Conditions of jumps, after a comparison of signed numbers or the test of a mask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
+    AnyLane = 0x5,
     Less = 0xc,
     NotLess = 0xd,
     NotGreater = 0xe,
@@ -68,11 +69,19 @@ pub(crate) struct Assembler {
     distances: Vec<(usize, usize, usize)>,
     /// Where the opcodes of stores of whole vectors are, of those that are marked.
     pub(crate) stores: Vec<usize>,
+    /// Jumps to the end of the function.
+    pub(crate) leaving: Vec<Jump>,
 }
 
 impl Assembler {
     pub(crate) fn new(level: Level) -> Assembler {
-        Assembler { level, bytes: Vec::with_capacity(1024), distances: Vec::new(), stores: Vec::new() }
+        Assembler {
+            level,
+            bytes: Vec::with_capacity(1024),
+            distances: Vec::new(),
+            stores: Vec::new(),
+            leaving: Vec::new(),
+        }
     }
 
     /// A vector or mask instruction.

@@ -102,6 +102,8 @@ pub(crate) enum Form {
     Scatter,
     /// `out = op general`: the loop variable.
     Variable,
+    /// Leaves the function before anything is stored in this turn, if a mask has a lane.
+    Leave,
 }
 
 /// Which lanes of an instruction count.

@@ -1,7 +1,8 @@
 //! A function of wide code: what is around its loops.
 //!
 //! It is called with the address of a block, where its loop starts and where it ends, and calls nobody. The block
-//! holds pointers, then numbers of eight bytes each. On its way out the upper parts of vectors become zero.
+//! holds pointers, then numbers of eight bytes each. On its way out the upper parts of vectors become zero. It returns
+//! where its loop stopped: at the end, or before a turn that it was not made for.
 
 use super::Level;
 use super::encode::{Assembler, General, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When};
@@ -96,6 +97,9 @@ impl Leaf {
             } else {
                 whole_loop(&mut asm, each, &around, &mut slots);
             }
+        }
+        for jump in std::mem::take(&mut asm.leaving) {
+            asm.land(jump);
         }
         if !self.accumulators.is_empty() {
             asm.load(RSI, Place::Memory(BLOCK, None, self.results_at()));

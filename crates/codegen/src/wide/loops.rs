@@ -1,5 +1,6 @@
 //! Which loops become wide code, and how Cranelift's code calls it.
 
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     AbiParam, ExtFuncData, ExternalName, InstBuilder as _, Signature, UserExternalName, Value as Clif, types,
 };
@@ -77,12 +78,18 @@ impl Lower<'_, '_> {
         let iterations = self.iterations_of(region);
         let stored = body.stored().filter(|_| iterations.is_some()).unwrap_or_default();
         let Some((leaf, code)) = self.map_leaf(level, &mut body, extent, &stored) else { return Ok(None) };
+        let short = if body.assume() { self.map_leaf(level, &mut body, extent, &[]) } else { None };
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
         };
         self.leaves.push(code);
         let (block, streams) = self.fill_block(&body, &leaf, None)?;
+        if let Some((_, code)) = short {
+            self.leaves.push(code);
+            self.call_short_or_long(block, [start, stop], level.lanes() as i64);
+            return Ok(Some(stop));
+        }
         self.call_cached_or_not(&leaf, &stored, iterations, [block, start, stop], &streams);
         Ok(Some(stop))
     }
@@ -144,7 +151,8 @@ impl Lower<'_, '_> {
         if length > LIMIT {
             return None;
         }
-        let copies = UNROLL.iter().find(|(most, _)| length <= *most).map_or(1, |(_, copies)| *copies);
+        let copies = UNROLL.iter().find(|(most, _)| length <= *most && !body.assumes());
+        let copies = copies.map_or(1, |(_, copies)| *copies);
         let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
         let mut loops = Vec::new();
         let past = level == Level::Avx512 && !stored.is_empty() && length <= LONGEST;
@@ -296,10 +304,29 @@ impl Lower<'_, '_> {
         Ok((block, streams))
     }
 
-    /// Calls a function by its number with a block, where its loop starts and where it ends.
-    pub(crate) fn call_leaf(&mut self, number: usize, arguments: [Clif; 3]) {
+    /// Calls the last function, which leaves before a turn that it was not made for; such a turn is for the one before
+    /// it.
+    fn call_short_or_long(&mut self, block: Clif, [start, end]: [Clif; 2], lanes: i64) {
+        let short = self.leaves.len() - 1;
+        let again = self.emit.block(&[types::I64]);
+        let [long, after] = std::array::from_fn(|_| self.emit.block(&[]));
+        let from = self.emit.enter(again, &[start])[0];
+        let at = self.call_leaf(short, [block, from, end]);
+        let is_done = self.emit.ins().icmp(IntCC::SignedGreaterThanOrEqual, at, end);
+        self.emit.branch(is_done, (after, &[]), (long, &[]));
+        self.emit.switch_to(long);
+        let next = self.emit.add_const(at, lanes);
+        let until = self.emit.ins().smin(next, end);
+        self.call_leaf(short - 1, [block, at, until]);
+        self.emit.jump(again, &[next]);
+        self.emit.switch_to(after);
+    }
+
+    /// Calls a function by its number with a block, where its loop starts and where it ends; returns where it stopped.
+    pub(crate) fn call_leaf(&mut self, number: usize, arguments: [Clif; 3]) -> Clif {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params = [POINTER, types::I64, types::I64].map(AbiParam::new).to_vec();
+        signature.returns = vec![AbiParam::new(types::I64)];
         let signature = self.emit.builder.import_signature(signature);
         let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: number as u32 };
         let name = self.emit.builder.func.declare_imported_user_function(name);
@@ -310,6 +337,7 @@ impl Lower<'_, '_> {
             colocated: true,
             patchable: false,
         });
-        self.emit.ins().call(function, &arguments);
+        let call = self.emit.ins().call(function, &arguments);
+        self.emit.builder.inst_results(call)[0]
     }
 }

@@ -224,6 +224,8 @@ pub(crate) const MASK_XOR: Opcode = mask(NONE, M0F, 0x47, false, true);
 pub(crate) const MASK_JOIN: Opcode = mask(P66, M0F, 0x4b, false, true);
 pub(crate) const MASK_SHIFT: Opcode = mask(P66, M3A, 0x30, true, false);
 pub(crate) const MASK_MOVE: Opcode = mask(NONE, M0F, 0x90, false, false);
+/// Compares the bits of a mask with none and all.
+pub(crate) const MASK_TEST: Opcode = mask(NONE, M0F, 0x98, false, false);
 pub(crate) const MASK_STORE: Opcode = mask(NONE, M0F, 0x91, false, false);
 pub(crate) const MASK_FROM_GENERAL: Opcode = mask(NONE, M0F, 0x92, false, false);
 /// The lowest bits of a number, as many as another says. Encoded like an operation on masks.

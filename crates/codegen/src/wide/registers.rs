@@ -6,11 +6,11 @@
 use smallvec::SmallVec;
 
 use super::Level;
-use super::encode::{Assembler, General, Operands, Place, RAX, RDI, RSI, RSP};
+use super::encode::{Assembler, General, Operands, Place, RAX, RDI, RSI, RSP, When};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
 use super::opcode::{
-    BROADCAST, BROADCAST_WIDE_VEX, FMA_132, FMA_213, FMA_231, Kind, LOAD, MASK_MOVE, MASK_STORE, MASK_XNOR,
-    MOVE, MOVQ, Opcode, SPLAT_LOWEST, STORE, XOR,
+    BROADCAST, BROADCAST_WIDE_VEX, FMA_132, FMA_213, FMA_231, Kind, LOAD, MASK_MOVE, MASK_STORE, MASK_TEST,
+    MASK_XNOR, MOVE, MOVQ, Opcode, SPLAT_LOWEST, STORE, XOR,
 };
 
 /// Bytes of a place on the stack.
@@ -194,6 +194,7 @@ impl<'a> Allocation<'a> {
             Form::Tied => self.tied(inst, locked),
             Form::Gather => self.gather(inst, locked),
             Form::Scatter => self.scatter(inst, locked),
+            Form::Leave => self.leave(inst),
             _ => self.plain(inst, locked),
         }
     }
@@ -233,7 +234,7 @@ impl<'a> Allocation<'a> {
             Form::Load => (out, 0, self.address(inst.memory)),
             Form::Store => (register(&places[0]), 0, self.address(inst.memory)),
             Form::Variable => (out, 0, Place::Register(RAX)),
-            Form::Fma | Form::Tied | Form::Gather | Form::Scatter => {
+            Form::Fma | Form::Tied | Form::Gather | Form::Scatter | Form::Leave => {
                 unreachable!("has a function of its own")
             }
         };
@@ -353,6 +354,16 @@ impl<'a> Allocation<'a> {
         let place = self.places_of_lanes(inst, index);
         self.pass(inst);
         self.asm.vector(inst.op, &Operands { mask, ..Operands::new(value, 0, place) });
+    }
+
+    /// The end of the function, if a mask has a lane.
+    fn leave(&mut self, inst: &Inst) {
+        let Src::Reg(mask) = inst.srcs[0] else { unreachable!("a mask is in a register") };
+        let mask = self.held(mask);
+        self.pass(inst);
+        self.asm.vector(MASK_TEST, &Operands::new(mask, 0, Place::Register(mask)));
+        let jump = self.asm.jump(Some(When::AnyLane));
+        self.asm.leaving.push(jump);
     }
 
     /// A copy of the mask of an instruction, of which nothing is left after it.

@@ -12,8 +12,8 @@ use super::Level;
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady};
 use super::opcode::{
     ABS_I, ADD_F, ADD_I, AND, BYTES_TO_LANES, COMPARE_F, DIV_F, FMA_231, GATHER, GATHER_FAR, LANES_TO_BYTES,
-    LEADING_ZEROS, LOAD, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F, MUL_HALVES, MUL_I, OR,
-    Opcode, Pair, ROUND, SAR, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL,
+    LEADING_ZEROS, LOAD, MASK_TEST, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F, MUL_HALVES, MUL_I,
+    OR, Opcode, Pair, ROUND, SAR, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL,
     SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
 };
 use crate::lanes::is_wide;
@@ -347,6 +347,21 @@ impl Select<'_> {
             _ => return None,
         };
         Some(pair.of(wide))
+    }
+
+    /// Leaves the function where a bool holds in a lane.
+    pub(crate) fn leave(&mut self, condition: &Parts) {
+        for mask in self.mask_for(false, condition) {
+            self.line.insts.push(Inst {
+                op: MASK_TEST,
+                form: Form::Leave,
+                out: None,
+                srcs: smallvec![mask],
+                constant: None,
+                lanes: Lanes::All,
+                memory: None,
+            });
+        }
     }
 
     /// `op args`; `None` for what is left to others. `dtypes` are the types of the operands.

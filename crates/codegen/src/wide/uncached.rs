@@ -60,10 +60,12 @@ impl Lower<'_, '_> {
         let cached = self.leaves.len() - 1;
         let known_few = matches!(iterations, Some(Size::Const(n)) if n < MANY);
         let (Some(iterations), false, Level::Avx512) = (iterations, known_few, leaf.level) else {
-            return self.call_leaf(cached, arguments);
+            self.call_leaf(cached, arguments);
+            return;
         };
         if stored.is_empty() || self.leaves[cached].stores.is_empty() {
-            return self.call_leaf(cached, arguments);
+            self.call_leaf(cached, arguments);
+            return;
         }
         let code = self.leaves[cached].uncached();
         self.leaves.push(code);

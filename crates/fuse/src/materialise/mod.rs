@@ -11,6 +11,7 @@ mod twins;
 
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
+use tracewell_graph::AxisView;
 use tracewell_kernel::steps;
 
 use crate::classify::{Def, Flow, Id, Node, Operand, Part};
@@ -30,6 +31,8 @@ const MAX_ROOTS: usize = 8;
 const MAX_READS: usize = 8;
 /// Operations that are as cheap as loading the result.
 const CHEAP: u32 = 4;
+/// How often an array is read that is worth a copy in which neighbours are neighbours.
+const OFTEN: f64 = 16.0;
 /// Operations that are as long as finding an element anywhere.
 const LOOKUP: u32 = 8;
 /// Repeated operations that are as cheap as launching another kernel.
@@ -308,6 +311,7 @@ impl Walk<'_> {
             }
             // Nothing to compute.
             Def::Fill(_) => true,
+            Def::View { ref axes, .. } if is_turned(axes, node) && self.is_read_often(node, &reads) => false,
             Def::View { .. } | Def::Count { .. } => readers.iter().all(|&k| self.reaches(k, id, node)),
             Def::Lookup { .. } => {
                 let trips: f64 = reads.iter().map(|(k, at)| self.clusters[*k].trips(at)).sum();
@@ -339,6 +343,12 @@ impl Walk<'_> {
         })
     }
 
+    /// Whether each element of an array is read many times.
+    fn is_read_often(&self, node: &Node, reads: &[(usize, Affine)]) -> bool {
+        let trips: f64 = reads.iter().map(|(k, at)| self.clusters[*k].trips(at)).sum();
+        trips >= OFTEN * node.len() as f64
+    }
+
     /// Whether a kernel stays small enough with one more array.
     fn has_room(&self, k: usize, node: &Node) -> bool {
         let cluster = &self.clusters[k];
@@ -350,8 +360,19 @@ impl Walk<'_> {
             _ => (1, 1),
         };
         // An array of one operand takes no more memory than its operand.
-        let fits = operands <= 1 || cluster.loads + cluster.wanted.len() + operands <= MAX_LOADS + 1;
+        let fits = operands <= 1 || cluster.loads + self.arrays_behind(cluster) + operands <= MAX_LOADS + 1;
         fits && cluster.ops.saturating_add(ops) <= MAX_OPS
+    }
+
+    /// How many arrays those are that a kernel wants: parts of one are one.
+    fn arrays_behind(&self, cluster: &Cluster) -> usize {
+        let behind = |mut id: Id| {
+            while let Def::View { of, .. } = self.flow.nodes[id].def {
+                id = of;
+            }
+            id
+        };
+        cluster.wanted.keys().map(|&id| behind(id)).collect::<FxHashSet<Id>>().len()
     }
 
     /// A kernel that may compute the array along with its own: one that needs it at every point of its space,
@@ -434,4 +455,12 @@ fn costs(flow: &Flow) -> Vec<u32> {
         costs.push(cost);
     }
     costs
+}
+
+/// Whether neighbours along the last axis of a view are not neighbours in memory, but those along another axis are.
+fn is_turned(axes: &[AxisView], node: &Node) -> bool {
+    let last = node.shape.rank().checked_sub(1);
+    let from = axes.iter().rposition(|view| view.axis.is_some());
+    let follows = from.and_then(|from| axes[from].axis);
+    follows.is_some() && follows != last && axes.iter().any(|view| view.axis == last)
 }

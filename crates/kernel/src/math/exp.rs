@@ -128,6 +128,21 @@ impl Math<'_> {
         (Pair { hi: sum.hi, lo: p }, k)
     }
 
+    /// `2^(x factor)` in `f32` as `2^k (1 + rest)`: the first form of `k` ([`Math::round`]), and the rest. The factor is
+    /// rounded; what that loses is made good where it says `exactly`.
+    pub(super) fn exp_of_product(&mut self, x: Value, factor: f64, exactly: bool) -> (Value, Value) {
+        let rounded = f64::from(factor as f32);
+        let (shifted, minus_k) = self.round_negated(x, rounded);
+        let high = self.c(rounded);
+        let mut r = self.fma(x, high, minus_k);
+        if exactly {
+            let low = self.c(factor - rounded);
+            r = self.fma(x, low, r);
+        }
+        let q = self.poly(r, &EXP2_F32);
+        (shifted, self.mul(r, q))
+    }
+
     /// `e^x - 1` for `x` clamped by the caller to where `2^k` is normal. The low part is up to a tenth of the
     /// high part.
     pub(super) fn expm1_pair(&mut self, x: Value) -> Pair {
@@ -198,10 +213,34 @@ pub fn expm1(b: &mut KernelBuilder, x: Value) -> Value {
     m.select(tiny, x, y)
 }
 
-/// `1 / (1 + e^-x)`, at most 2 ulp: from `e^-|x|`, which cannot overflow, with the rounding of the sum
-/// undone.
+/// `1 / (1 + e^-x)`, at most 2 ulp.
 pub fn logistic(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
+    let of: fn(&mut Math<'_>, Value) -> Value = m.pick(logistic_narrow, logistic_wide);
+    of(m, x)
+}
+
+/// One quotient with both sides scaled down: so `e^-x` does not overflow where the result is still a number, and that
+/// is rounded once where it is subnormal.
+fn logistic_narrow(m: &mut Math<'_>, x: Value) -> Value {
+    const SCALE: f64 = 1.0 / (1u64 << 32) as f64;
+    let (scale, zero) = (m.c(SCALE), m.c(0.0));
+    // As in `exp`; and above 20 the result is 1.
+    let nothing = m.below(x, -104.0);
+    let x = m.at_most(x, 20.0);
+    let x = m.select(nothing, zero, x);
+    let (shifted, rest) = m.exp_of_product(x, -LOG2_E, true);
+    let power = m.exp2_int_times(shifted, SCALE);
+    // The sum of two powers of two is exact but where one hardly counts; there, what it lost is added again.
+    let sum = m.fast_two_sum(power, scale);
+    let small = m.fma(power, rest, sum.lo);
+    let denominator = m.add(sum.hi, small);
+    let y = m.div(scale, denominator);
+    m.select(nothing, zero, y)
+}
+
+/// From `e^-|x|`, which cannot overflow, with the rounding of the sum undone.
+fn logistic_wide(m: &mut Math<'_>, x: Value) -> Value {
     let magnitude = m.abs(x);
     let negated = m.neg(magnitude);
     let e = m.exp(negated);

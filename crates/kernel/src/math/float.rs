@@ -129,6 +129,11 @@ impl<'a> Math<'a> {
         self.lt(number, x)
     }
 
+    /// The same condition, which hardly ever holds.
+    pub(super) fn rarely(&mut self, condition: Value) -> Value {
+        self.b.op(Op::Rarely, &[condition])
+    }
+
     /// Whether `x` is a number; `0.0` and `-0.0` are one.
     pub(super) fn equals(&mut self, x: Value, number: f64) -> Value {
         let number = self.c(number);
@@ -246,6 +251,13 @@ impl<'a> Math<'a> {
         (shifted, self.sub(shifted, magic))
     }
 
+    /// The same with the integer negated in its second form.
+    pub(super) fn round_negated(&mut self, x: Value, factor: f64) -> (Value, Value) {
+        let shifted = self.shift(x, factor);
+        let magic = self.magic();
+        (shifted, self.sub(magic, shifted))
+    }
+
     /// The first form of [`Math::round`] alone.
     fn shift(&mut self, x: Value, factor: f64) -> Value {
         let (factor, magic) = (self.c(factor), self.magic());
@@ -264,11 +276,22 @@ impl<'a> Math<'a> {
         self.exp2_bits(bits)
     }
 
+    /// The same times a power of two.
+    pub(super) fn exp2_int_times(&mut self, shifted: Value, power: f64) -> Value {
+        let bits = self.bits(shifted);
+        self.exp2_bits_times(bits, power)
+    }
+
     /// `2^k` for `k` in the low bits of an integer, the others being ignored.
     pub(super) fn exp2_bits(&mut self, k: Value) -> Value {
+        self.exp2_bits_times(k, 1.0)
+    }
+
+    /// The same times a power of two.
+    fn exp2_bits_times(&mut self, k: Value, power: f64) -> Value {
         let significand = self.significand();
         let exponent = self.shl(k, significand);
-        let one = self.bits_of(1.0);
+        let one = self.bits_of(power);
         let bits = self.add(exponent, one);
         self.float(bits)
     }

@@ -3,6 +3,8 @@
 //! From exponential and logarithm with arguments or results in two parts; odd functions that would cancel
 //! near zero have a polynomial there.
 
+use std::f64::consts::LOG2_E;
+
 use super::exp::Reduced;
 use super::float::{LN_2, Math, Pair};
 use crate::build::KernelBuilder;
@@ -120,17 +122,15 @@ pub fn tanh(b: &mut KernelBuilder, x: Value) -> Value {
     m.flip(y, sign)
 }
 
-/// An odd polynomial below 0.55, else `1 - 2 / (e^2x + 1)`.
+/// An odd polynomial below 0.55, else `1 - 2 / (e^2x + 1)`, for which `2x / ln 2` need not be exact.
 fn tanh_narrow(m: &mut Math<'_>, x: Value) -> Value {
-    let doubled = m.add(x, x);
-    let Reduced { k, r, tail, .. } = m.exp_reduce(doubled);
-    let power = m.exp2_int(k.0);
-    let p = m.add(r, tail);
-    let e = m.fma(power, p, power);
+    let (shifted, rest) = m.exp_of_product(x, 2.0 * LOG2_E, false);
+    let power = m.exp2_int(shifted);
     let (one, two) = (m.c(1.0), m.c(2.0));
-    let e = m.add(e, one);
-    let rest = m.div(two, e);
-    let large = m.sub(one, rest);
+    let sum = m.add(power, one);
+    let sum = m.fma(power, rest, sum);
+    let quotient = m.div(two, sum);
+    let large = m.sub(one, quotient);
     let small = m.odd_poly(x, &TANH_F32, &TANH_F32);
     let is_small = m.below(x, 0.55);
     m.select(is_small, small, large)

@@ -84,7 +84,7 @@ pub const FUNCTIONS: &[Function] = &[
     unary("asinh", 1.5, super::asinh),
     unary("acosh", 1.5, super::acosh),
     unary("atanh", 1.0, super::atanh),
-    unary("erf", 1.5, super::erf),
+    unary("erf", 2.0, super::erf),
     unary("erfc", 2.0, super::erfc),
     unary("erf_inv", 4.0, super::erf_inv),
     Function { floor: Some(lgamma_floor), ..unary("lgamma", 6.0, super::lgamma) },

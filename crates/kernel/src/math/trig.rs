@@ -116,9 +116,9 @@ const QUARTERS: f64 = 3_145_728.0;
 /// Keeps the last parts, and their products, normal.
 const SCALE_F32: i32 = 32;
 
-/// Where the short reduction of `f32` ends: `2^19`. Further on the third part of `k π/2` reaches the last place of
-/// `r` and rounds it once more.
-const NEAR_F32: f64 = 524_288.0;
+/// The last number of the short reduction of `f32`, before `2^19`. Further on the third part of `k π/2` reaches the last
+/// place of `r` and rounds it once more.
+const NEAR_F32: f64 = 524_287.968_75;
 /// Where the reduction of `f64` ends: `2^48`.
 pub const LIMIT_F64: f64 = 281_474_976_710_656.0;
 
@@ -156,13 +156,13 @@ impl Math<'_> {
         if self.pick(false, true) {
             return near;
         }
-        let is_near = self.below(x, NEAR_F32);
-        let FarReduced { k, turns } = self.trig_reduce_far(is_near, x);
+        let is_far = self.is_far(x);
+        let FarReduced { k, turns } = self.trig_reduce_far(is_far, x);
         let turn = self.split(TURN);
         let rest = self.mul(turns.lo, turn.hi);
         let rest = self.fma(turns.hi, turn.lo, rest);
         let r = self.fma(turns.hi, turn.hi, rest);
-        Reduced { k: self.select(is_near, near.k, k), r: self.select(is_near, near.r, r) }
+        Reduced { k: self.select(is_far, k, near.k), r: self.select(is_far, r, near.r) }
     }
 
     /// The same with what rounding `r` lost.
@@ -179,23 +179,29 @@ impl Math<'_> {
         if self.pick(false, true) {
             return (near_k, near);
         }
-        let is_near = self.below(x, NEAR_F32);
-        let FarReduced { k, turns } = self.trig_reduce_far(is_near, x);
+        let is_far = self.is_far(x);
+        let FarReduced { k, turns } = self.trig_reduce_far(is_far, x);
         let turn = self.split(TURN);
         let r = self.product(turns, turn);
         let r = self.fast_two_sum(r.hi, r.lo);
-        (self.select(is_near, near_k, k), self.select_pair(is_near, near, r))
+        (self.select(is_far, k, near_k), self.select_pair(is_far, r, near))
     }
 
-    /// The reduction of `f32` from [`NEAR_F32`] to the end; NaN for infinity and NaN.
+    /// Whether `x` is beyond the short reduction. NaN is not: it stays NaN in either.
+    fn is_far(&mut self, x: Value) -> Value {
+        let is_far = self.above(x, NEAR_F32);
+        self.rarely(is_far)
+    }
+
+    /// The reduction of `f32` after [`NEAR_F32`] to the end; NaN for infinity.
     ///
     /// `x` is an integer of 24 bits and a power of two. Of its products with the parts of `1/(2π)`, those before
     /// the four chosen are whole turns. Of the chosen ones, the first has less than 24 bits after the point; the
     /// second may have turns and more bits, so it is split; the third is a fraction, the last a correction.
-    fn trig_reduce_far(&mut self, is_near: Value, x: Value) -> FarReduced {
+    fn trig_reduce_far(&mut self, is_far: Value, x: Value) -> FarReduced {
         // The products of small numbers would be subnormal, which costs ten times the time.
-        let border = self.c(NEAR_F32);
-        let x = self.select(is_near, border, x);
+        let border = self.c(2f64.powi(19));
+        let x = self.select(is_far, x, border);
         let parts = TURNS_F32.map(|(m, p)| self.c(f64::from(m) * 2f64.powi(SCALE_F32 - p)));
         let [first, second, third] = WHOLE_F32.map(|exponent| self.c(2f64.powi(exponent)));
         let below_second = self.lt(x, second);

@@ -12,7 +12,7 @@ mod scratch;
 #[cfg(test)]
 mod tests;
 mod tile;
-mod vector;
+pub(crate) mod vector;
 
 use std::ops::Range;
 

@@ -12,10 +12,10 @@ use std::arch::x86_64::{
 };
 
 /// Bytes of a vector, and of a line of a cache.
-pub(super) const BYTES: usize = 64;
+pub(crate) const BYTES: usize = 64;
 
 /// Which lanes: one bit for each.
-pub(super) type Mask = u16;
+pub(crate) type Mask = u16;
 
 /// A float of 4 or 8 bytes.
 pub(crate) trait Float: Copy + 'static {
@@ -57,7 +57,7 @@ impl Float for f64 {
 
 /// The first lanes.
 #[inline(always)]
-pub(super) fn first<T: Float>(count: usize) -> Mask {
+pub(crate) fn first<T: Float>(count: usize) -> Mask {
     // Shifting what is wider than a mask: all lanes are one more than there are bits to shift by.
     ((1u32 << count.min(T::LANES)) - 1) as Mask
 }
@@ -65,14 +65,14 @@ pub(super) fn first<T: Float>(count: usize) -> Mask {
 /// A vector of equal elements.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn splat<T: Float>(x: T) -> __m512 {
+pub(crate) fn splat<T: Float>(x: T) -> __m512 {
     if T::IS_WIDE { _mm512_castpd_ps(_mm512_set1_pd(x.wide())) } else { _mm512_set1_ps(x.narrow()) }
 }
 
 /// `a × b + sum`, rounded once.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn multiply_add<T: Float>(a: __m512, b: __m512, sum: __m512) -> __m512 {
+pub(crate) fn multiply_add<T: Float>(a: __m512, b: __m512, sum: __m512) -> __m512 {
     if T::IS_WIDE {
         let (a, b, sum) = (_mm512_castps_pd(a), _mm512_castps_pd(b), _mm512_castps_pd(sum));
         _mm512_castpd_ps(_mm512_fmadd_pd(a, b, sum))
@@ -86,7 +86,7 @@ pub(super) fn multiply_add<T: Float>(a: __m512, b: __m512, sum: __m512) -> __m51
 /// A vector of elements may be read from the address.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn load<T: Float>(from: *const T) -> __m512 {
+pub(crate) unsafe fn load<T: Float>(from: *const T) -> __m512 {
     // SAFETY: the caller's promise.
     unsafe { _mm512_loadu_ps(from.cast()) }
 }
@@ -98,7 +98,7 @@ pub(super) unsafe fn load<T: Float>(from: *const T) -> __m512 {
 /// The elements of these lanes may be read.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn load_lanes<T: Float>(lanes: Mask, from: *const T) -> __m512 {
+pub(crate) unsafe fn load_lanes<T: Float>(lanes: Mask, from: *const T) -> __m512 {
     if T::IS_WIDE {
         // SAFETY: the caller's promise.
         _mm512_castpd_ps(unsafe { _mm512_maskz_loadu_pd(lanes as u8, from.cast()) })
@@ -113,7 +113,7 @@ pub(super) unsafe fn load_lanes<T: Float>(lanes: Mask, from: *const T) -> __m512
 /// A vector of elements may be written to the address.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn store<T: Float>(to: *mut T, x: __m512) {
+pub(crate) unsafe fn store<T: Float>(to: *mut T, x: __m512) {
     // SAFETY: the caller's promise.
     unsafe { _mm512_storeu_ps(to.cast(), x) }
 }
@@ -125,7 +125,7 @@ pub(super) unsafe fn store<T: Float>(to: *mut T, x: __m512) {
 /// The elements of these lanes may be written.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn store_lanes<T: Float>(to: *mut T, lanes: Mask, x: __m512) {
+pub(crate) unsafe fn store_lanes<T: Float>(to: *mut T, lanes: Mask, x: __m512) {
     if T::IS_WIDE {
         let x = _mm512_castps_pd(x);
         // SAFETY: the caller's promise.
@@ -143,7 +143,7 @@ pub(super) unsafe fn store_lanes<T: Float>(to: *mut T, lanes: Mask, x: __m512) {
 /// 16 bytes may be read from each address.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn load_quarters<T: Float>(from: [*const T; 4]) -> __m512 {
+pub(crate) unsafe fn load_quarters<T: Float>(from: [*const T; 4]) -> __m512 {
     // SAFETY: the caller's promise.
     let mut all = _mm512_castps128_ps512(unsafe { _mm_loadu_ps(from[0].cast()) });
     for (quarter, from) in from.into_iter().enumerate().skip(1) {
@@ -158,7 +158,7 @@ pub(super) unsafe fn load_quarters<T: Float>(from: [*const T; 4]) -> __m512 {
 /// of each vector.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn turn_quarters(x: [__m512; 4]) -> [__m512; 4] {
+pub(crate) fn turn_quarters(x: [__m512; 4]) -> [__m512; 4] {
     let [a, b, c, d] = x;
     let wide = |low: bool, x: __m512, y: __m512| {
         let (x, y) = (_mm512_castps_pd(x), _mm512_castps_pd(y));
@@ -177,14 +177,14 @@ pub(super) fn turn_quarters(x: [__m512; 4]) -> [__m512; 4] {
 /// The same for two vectors of elements of 8 bytes.
 #[inline]
 #[target_feature(enable = "avx512f")]
-pub(super) fn turn_wide_quarters(x: [__m512; 2]) -> [__m512; 2] {
+pub(crate) fn turn_wide_quarters(x: [__m512; 2]) -> [__m512; 2] {
     let (a, b) = (_mm512_castps_pd(x[0]), _mm512_castps_pd(x[1]));
     [_mm512_castpd_ps(_mm512_unpacklo_pd(a, b)), _mm512_castpd_ps(_mm512_unpackhi_pd(a, b))]
 }
 
 /// Asks for the line of an address to be in the first cache soon. Any address will do.
 #[inline(always)]
-pub(super) fn fetch<T>(address: *const T) {
+pub(crate) fn fetch<T>(address: *const T) {
     // SAFETY: this instruction never faults.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
 }

@@ -3,13 +3,16 @@
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use tracewell_array::Shape;
-use tracewell_graph::prim::{Add, And, Broadcast, Concatenate, Max, Min, Mul, Or, Reshape, Slice, Xor};
+use tracewell_graph::prim::{
+    Add, And, Broadcast, Concatenate, Max, Min, Mul, Or, Permute, Reshape, Slice, Xor,
+};
 use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder, Prim, Splat, Var};
 use tracewell_kernel::Combine;
 
-use super::role::{Column, Role, WIDEST, lead};
+use super::NARROW;
+use super::role::{Column, Role, lead};
 
-type Columns = SmallVec<[Atom; WIDEST]>;
+type Columns = SmallVec<[Atom; NARROW]>;
 
 /// What an array of the old graph is in the new one.
 #[derive(Clone, Default)]
@@ -134,16 +137,18 @@ impl<'g> Work<'g> {
         columns.iter().map(one).collect()
     }
 
-    /// All columns combined, in the order in which a kernel combines the elements of a row: those of two lanes that are
-    /// two apart first.
+    /// All columns combined, in the order in which a kernel combines the elements of a row: those that are half of its
+    /// lanes apart first, then those that are a quarter.
     fn folded(&mut self, combine: Combine, columns: &[Atom]) -> Atom {
-        let pair = |this: &mut Self, a: Option<&Atom>, b: Option<&Atom>| match (a, b) {
-            (Some(a), Some(b)) => Some(this.bind(function(combine), &[a.clone(), b.clone()])),
-            (one, other) => one.or(other).cloned(),
-        };
-        let even = pair(self, columns.first(), columns.get(2));
-        let odd = pair(self, columns.get(1), columns.get(3));
-        let all = pair(self, even.as_ref(), odd.as_ref()).expect("a narrow axis is not empty");
+        let mut lanes: Vec<Atom> = columns.to_vec();
+        while lanes.len() > 1 {
+            let apart = lanes.len().next_power_of_two() / 2;
+            let others = lanes.split_off(apart);
+            for (lane, other) in lanes.iter_mut().zip(others) {
+                *lane = self.bind(function(combine), &[lane.clone(), other]);
+            }
+        }
+        let all = lanes.pop().expect("a narrow axis is not empty");
         let ty = self.builder.ty(&all);
         match combine {
             // A sum starts from 0, so that it is never -0.
@@ -184,10 +189,17 @@ impl<'g> Work<'g> {
         let columns = match self.views.get(&var).cloned() {
             Some((equation, columns)) => self.found(equation, &columns),
             None => {
-                let whole = self.whole(atom);
+                let mut whole = self.whole(atom);
+                let mut axis = last;
+                if width > NARROW {
+                    // Elements of a column are far apart: as rows of a copy they lie side by side.
+                    let axes = std::iter::once(last).chain(0..last).collect();
+                    (whole, axis) = (self.bind(Permute { axes }, &[whole]), 0);
+                }
+                let sizes = self.builder.ty(&whole).shape.sizes().to_vec();
                 let column = |j: usize| {
-                    let (mut start, mut limit) = (vec![0; last + 1], ty.shape.sizes().to_vec());
-                    (start[last], limit[last]) = (j, j + 1);
+                    let (mut start, mut limit) = (vec![0; last + 1], sizes.clone());
+                    (start[axis], limit[axis]) = (j, j + 1);
                     let part = self
                         .bind(Slice { start, limit, step: vec![1; last + 1] }, std::slice::from_ref(&whole));
                     self.bind(Reshape { shape: lead(&ty.shape) }, &[part])

@@ -12,8 +12,14 @@ use tracewell_graph::{Atom, Equation, Graph, Var};
 use tracewell_kernel::steps;
 
 use self::columns::Work;
-use self::role::{Role, role};
+use self::role::{Limits, Role, role};
 
+/// The widest axis that is narrow: one kernel stores so many results at once.
+const NARROW: usize = 4;
+/// The same for arrays that grow only to be reduced along it, of which nothing is stored.
+const NARROW_IF_GROWN: usize = 16;
+/// Most elementwise functions of such arrays: each is written out for every column.
+const MOST_MAPS: usize = 8;
 /// Elements of the other axes from which on it is worth it.
 const MANY: usize = 64;
 /// How many times larger than its operand a result is that is never to be in memory.
@@ -27,9 +33,15 @@ pub fn narrow(graph: &Graph) -> Graph {
 /// The same for arrays with at least so many elements beside the narrow axis: fewer are not worth it, but make small
 /// tests.
 pub fn narrow_from(graph: &Graph, many: usize) -> Graph {
+    let graph = rewritten(graph, Limits { widest: NARROW, many }, apart);
+    rewritten(&graph, Limits { widest: NARROW_IF_GROWN, many }, apart_if_grown)
+}
+
+/// The graph with some arrays taken apart.
+fn rewritten(graph: &Graph, limits: Limits, choose: fn(&Graph, &[Option<Role>]) -> Vec<bool>) -> Graph {
     let roles: Vec<Option<Role>> =
-        graph.equations.iter().map(|equation| role(graph, equation, many)).collect();
-    let apart = apart(graph, &roles);
+        graph.equations.iter().map(|equation| role(graph, equation, limits)).collect();
+    let apart = choose(graph, &roles);
     let is_any = apart.iter().any(|&apart| apart);
     if !is_any || !steps::take(|| format!("the narrow axes of @{}", graph.name)) {
         return graph.clone();
@@ -43,21 +55,67 @@ pub fn narrow_from(graph: &Graph, many: usize) -> Graph {
 
 /// For each equation, whether its result is taken apart: what starts it, and what is made of that.
 fn apart(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
-    let grown = grown(graph, roles);
-    let with_grown = spread(graph, roles, &grown);
+    let joined = joined(graph, roles);
+    let grown = grown(graph, roles, |operands| operands.contains(&true));
     // What would be larger than anything in memory must not be put together.
-    let is_wanted = |atom: &Atom| atom.var().is_some_and(|var| grown[var.0 as usize]);
-    let puts_together = graph.equations.iter().zip(roles).any(|(equation, role)| {
-        equation.inputs.iter().any(is_wanted) && matches!(role, None | Some(Role::Join(_)))
-    });
-    if puts_together || graph.outputs.iter().any(is_wanted) {
-        return spread(graph, roles, &vec![false; graph.types.len()]);
-    }
-    with_grown
+    let puts_together = is_read(graph, roles, &grown, |role, _| matches!(role, None | Some(Role::Join(_))));
+    let both = joined.iter().zip(&grown).map(|(&joined, &grown)| joined || grown && !puts_together).collect();
+    spread(graph, roles, both)
 }
 
-/// Arrays that are much larger than what they are made of, if a narrow axis of theirs is reduced.
-fn grown(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
+/// The same for arrays that grow and nothing else: all that reads them is made of nothing else, or reduces them.
+fn apart_if_grown(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
+    let grown = grown(graph, roles, |operands| !operands.contains(&false));
+    let is_other = |role: Option<&Role>, out: Option<Var>| match role {
+        Some(Role::Fold(_)) => false,
+        Some(Role::Map) => !out.is_some_and(|out| grown[out.0 as usize]),
+        _ => true,
+    };
+    let maps =
+        graph.equations.iter().zip(roles).filter(|(equation, role)| {
+            matches!(role, Some(Role::Map)) && grown[equation.outputs[0].0 as usize]
+        });
+    if maps.count() > MOST_MAPS || is_read(graph, roles, &grown, is_other) {
+        return vec![false; graph.equations.len()];
+    }
+    spread(graph, roles, grown)
+}
+
+/// Whether one of these arrays is a result, or is read by an equation of such a role with such a result.
+fn is_read(
+    graph: &Graph,
+    roles: &[Option<Role>],
+    arrays: &[bool],
+    is_such: impl Fn(Option<&Role>, Option<Var>) -> bool,
+) -> bool {
+    let is_one = |atom: &Atom| atom.var().is_some_and(|var| arrays[var.0 as usize]);
+    let reads = |(equation, role): (&Equation, &Option<Role>)| {
+        equation.inputs.iter().any(is_one) && is_such(role.as_ref(), equation.outputs.first().copied())
+    };
+    graph.outputs.iter().any(is_one) || graph.equations.iter().zip(roles).any(reads)
+}
+
+/// Arrays that are put together from parts for something elementwise.
+fn joined(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
+    let mut computed_with = vec![false; graph.types.len()];
+    for (equation, role) in graph.equations.iter().zip(roles) {
+        if let Some(Role::Map) = role {
+            equation.inputs.iter().filter_map(Atom::var).for_each(|var| computed_with[var.0 as usize] = true);
+        }
+    }
+    let mut joined = vec![false; graph.types.len()];
+    for (equation, role) in graph.equations.iter().zip(roles) {
+        if let Some(Role::Join(_)) = role {
+            let out = equation.outputs[0].0 as usize;
+            joined[out] = computed_with[out];
+        }
+    }
+    joined
+}
+
+/// Arrays that are much larger than what they are made of, if a narrow axis of theirs is reduced. Of an elementwise
+/// function of them it says which operands must be.
+fn grown(graph: &Graph, roles: &[Option<Role>], by_operands: fn(&[bool]) -> bool) -> Vec<bool> {
     let mut grown = vec![false; graph.types.len()];
     let mut is_reduced = false;
     for (equation, role) in graph.equations.iter().zip(roles) {
@@ -69,7 +127,7 @@ fn grown(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
             }
             Some(Role::Map) => {
                 let known: Vec<bool> = operands.map(|var| grown[var.0 as usize]).collect();
-                known.iter().any(|&grown| grown)
+                !known.is_empty() && by_operands(&known)
             }
             Some(Role::Fold(_)) => {
                 is_reduced |= operands.any(|var| grown[var.0 as usize]);
@@ -84,25 +142,16 @@ fn grown(graph: &Graph, roles: &[Option<Role>]) -> Vec<bool> {
     if is_reduced { grown } else { vec![false; grown.len()] }
 }
 
-/// For each equation, whether its result is taken apart if these arrays are, and what is put together from parts for
-/// something elementwise.
-fn spread(graph: &Graph, roles: &[Option<Role>], start: &[bool]) -> Vec<bool> {
-    let mut computed_with = vec![false; graph.types.len()];
-    for (equation, role) in graph.equations.iter().zip(roles) {
-        if let Some(Role::Map) = role {
-            equation.inputs.iter().filter_map(Atom::var).for_each(|var| computed_with[var.0 as usize] = true);
-        }
-    }
-    let mut is_apart = start.to_vec();
+/// For each equation, whether its result is taken apart if these arrays are.
+fn spread(graph: &Graph, roles: &[Option<Role>], mut is_apart: Vec<bool>) -> Vec<bool> {
     let each = |(equation, role): (&Equation, &Option<Role>)| {
         let [out] = equation.outputs.as_slice() else { return false };
         let reads = equation.inputs.iter().filter_map(Atom::var).any(|var| is_apart[var.0 as usize]);
         let starts = is_apart[out.0 as usize];
         let apart = match role {
-            Some(Role::Map | Role::Look(_) | Role::Reshape | Role::Repeat(_) | Role::Reduce) => {
-                reads || starts
-            }
-            Some(Role::Join(_)) => reads || computed_with[out.0 as usize],
+            Some(
+                Role::Map | Role::Look(_) | Role::Reshape | Role::Repeat(_) | Role::Reduce | Role::Join(_),
+            ) => reads || starts,
             Some(Role::Drop | Role::Fold(_)) | None => false,
         };
         is_apart[out.0 as usize] = apart;
@@ -368,6 +417,87 @@ mod tests {
                 %3: f32[64,64] = reduce_sum[axes=[2]] %2
                 %4: f32[64,2] = reduce_sum[axes=[0]] %2
                 return %3, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn wide_rows_that_only_grow_are_copied_as_columns() {
+        check(
+            narrow,
+            "(%0: f32[64,5], %1: f32[64,1,5]) -> (f32[64,64])",
+            "%2: f32[64,64,5] = broadcast[shape=[64,64,5], axes=[1,2]] %0
+            %3: f32[64,64,5] = broadcast[shape=[64,64,5], axes=[0,1,2]] %1
+            %4: f32[64,64,5] = sub %2, %3
+            %5: f32[64,64] = reduce_sum[axes=[2]] %4
+            return %5",
+            expect![[r#"
+                %2: f32[5,64] = permute[axes=[1,0]] %0
+                %3: f32[1,64] = slice[start=[0,0], limit=[1,64], step=[1,1]] %2
+                %4: f32[64] = reshape[shape=[64]] %3
+                %5: f32[1,64] = slice[start=[1,0], limit=[2,64], step=[1,1]] %2
+                %6: f32[64] = reshape[shape=[64]] %5
+                %7: f32[1,64] = slice[start=[2,0], limit=[3,64], step=[1,1]] %2
+                %8: f32[64] = reshape[shape=[64]] %7
+                %9: f32[1,64] = slice[start=[3,0], limit=[4,64], step=[1,1]] %2
+                %10: f32[64] = reshape[shape=[64]] %9
+                %11: f32[1,64] = slice[start=[4,0], limit=[5,64], step=[1,1]] %2
+                %12: f32[64] = reshape[shape=[64]] %11
+                %13: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %4
+                %14: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %6
+                %15: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %8
+                %16: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %10
+                %17: f32[64,64] = broadcast[shape=[64,64], axes=[1]] %12
+                %18: f32[5,64,1] = permute[axes=[2,0,1]] %1
+                %19: f32[1,64,1] = slice[start=[0,0,0], limit=[1,64,1], step=[1,1,1]] %18
+                %20: f32[64,1] = reshape[shape=[64,1]] %19
+                %21: f32[1,64,1] = slice[start=[1,0,0], limit=[2,64,1], step=[1,1,1]] %18
+                %22: f32[64,1] = reshape[shape=[64,1]] %21
+                %23: f32[1,64,1] = slice[start=[2,0,0], limit=[3,64,1], step=[1,1,1]] %18
+                %24: f32[64,1] = reshape[shape=[64,1]] %23
+                %25: f32[1,64,1] = slice[start=[3,0,0], limit=[4,64,1], step=[1,1,1]] %18
+                %26: f32[64,1] = reshape[shape=[64,1]] %25
+                %27: f32[1,64,1] = slice[start=[4,0,0], limit=[5,64,1], step=[1,1,1]] %18
+                %28: f32[64,1] = reshape[shape=[64,1]] %27
+                %29: f32[64] = reshape[shape=[64]] %20
+                %30: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %29
+                %31: f32[64] = reshape[shape=[64]] %22
+                %32: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %31
+                %33: f32[64] = reshape[shape=[64]] %24
+                %34: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %33
+                %35: f32[64] = reshape[shape=[64]] %26
+                %36: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %35
+                %37: f32[64] = reshape[shape=[64]] %28
+                %38: f32[64,64] = broadcast[shape=[64,64], axes=[0]] %37
+                %39: f32[64,64] = sub %13, %30
+                %40: f32[64,64] = sub %14, %32
+                %41: f32[64,64] = sub %15, %34
+                %42: f32[64,64] = sub %16, %36
+                %43: f32[64,64] = sub %17, %38
+                %44: f32[64,64] = add %39, %43
+                %45: f32[64,64] = add %44, %41
+                %46: f32[64,64] = add %40, %42
+                %47: f32[64,64] = add %45, %46
+                %48: f32[64,64] = add %47, 0.0:f32[64,64]
+                return %48
+            "#]],
+        );
+    }
+
+    #[test]
+    fn wide_rows_with_others_stay() {
+        check(
+            narrow,
+            "(%0: f32[5], %1: f32[64,5]) -> (f32[64])",
+            "%2: f32[64,5] = broadcast[shape=[64,5], axes=[1]] %0
+            %3: f32[64,5] = add %2, %1
+            %4: f32[64] = reduce_sum[axes=[1]] %3
+            return %4",
+            expect![[r#"
+                %2: f32[64,5] = broadcast[shape=[64,5], axes=[1]] %0
+                %3: f32[64,5] = add %2, %1
+                %4: f32[64] = reduce_sum[axes=[1]] %3
+                return %4
             "#]],
         );
     }

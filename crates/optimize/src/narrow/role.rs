@@ -4,8 +4,14 @@ use tracewell_array::Shape;
 use tracewell_graph::{ArrayType, AxisView, Equation, Graph, Lowering, Piece, View};
 use tracewell_kernel::Combine;
 
-/// The widest axis that is narrow: one kernel stores so many results at once.
-pub(super) const WIDEST: usize = 4;
+/// Which arrays may be taken apart.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    /// The widest axis that is narrow.
+    pub(super) widest: usize,
+    /// Elements beside it from which on it is worth it.
+    pub(super) many: usize,
+}
 
 pub(super) enum Role {
     /// The same to every element.
@@ -43,36 +49,37 @@ pub(super) fn lead(shape: &Shape) -> Shape {
 }
 
 /// The width of an array that may be taken apart.
-fn width(ty: &ArrayType, many: usize) -> Option<usize> {
+fn width(ty: &ArrayType, limits: Limits) -> Option<usize> {
     let last = ty.shape.rank().checked_sub(1)?;
     let width = ty.shape.size(last);
-    let is_narrow = (1..=WIDEST).contains(&width) && !ty.dtype.is_complex();
-    (is_narrow && ty.shape.len() / width >= many).then_some(width)
+    let is_narrow = (1..=limits.widest).contains(&width) && !ty.dtype.is_complex();
+    (is_narrow && ty.shape.len() / width >= limits.many).then_some(width)
 }
 
-pub(super) fn role(graph: &Graph, equation: &Equation, many: usize) -> Option<Role> {
+pub(super) fn role(graph: &Graph, equation: &Equation, limits: Limits) -> Option<Role> {
     let [out] = equation.outputs.as_slice() else { return None };
     let ty = graph.ty(*out);
     let types: Vec<ArrayType> = equation.inputs.iter().map(|atom| graph.atom_type(atom)).collect();
-    let is_narrow = |ty: &ArrayType| width(ty, many).is_some();
+    let is_narrow = |ty: &ArrayType| width(ty, limits).is_some();
     if types.iter().any(|ty| ty.dtype.is_complex())
         || !(is_narrow(ty) || types.first().is_some_and(is_narrow))
     {
         return None;
     }
     match equation.prim.rules().lower(&types, std::slice::from_ref(ty)).ok()? {
-        Lowering::View(View::Reshape) => reshape(&types[0], ty, many),
+        Lowering::View(View::Reshape) => reshape(&types[0], ty, limits),
         Lowering::View(View::Axes(axes)) => {
-            let columns: Option<Vec<Column>> =
-                (0..width(ty, many)?).map(|j| seen(&axes, 0, &types[0].shape, &ty.shape, j)).collect();
+            let columns: Option<Vec<Column>> = (0..width(ty, limits)?)
+                .map(|j| seen(&axes, 0, [&types[0].shape, &ty.shape], limits, j))
+                .collect();
             columns.map(Role::Look).or_else(|| repeated(&axes, &types[0].shape, &ty.shape).map(Role::Repeat))
         }
         Lowering::Map(_) => {
             (is_narrow(ty) && types.iter().all(|from| from.shape == ty.shape)).then_some(Role::Map)
         }
         Lowering::Pieces(pieces) => {
-            let column = |j: usize| pieces.iter().find_map(|piece| put(piece, &types, &ty.shape, j));
-            let columns: Option<Vec<Column>> = (0..width(ty, many)?).map(column).collect();
+            let column = |j: usize| pieces.iter().find_map(|piece| put(piece, &types, &ty.shape, limits, j));
+            let columns: Option<Vec<Column>> = (0..width(ty, limits)?).map(column).collect();
             columns.map(Role::Join)
         }
         Lowering::Reduce { combine, axes } => {
@@ -88,10 +95,10 @@ pub(super) fn role(graph: &Graph, equation: &Equation, many: usize) -> Option<Ro
     }
 }
 
-fn reshape(from: &ArrayType, to: &ArrayType, many: usize) -> Option<Role> {
-    let is_narrow = |ty: &ArrayType| width(ty, many).is_some();
+fn reshape(from: &ArrayType, to: &ArrayType, limits: Limits) -> Option<Role> {
+    let is_narrow = |ty: &ArrayType| width(ty, limits).is_some();
     let last = |shape: &Shape| shape.rank().checked_sub(1).map(|axis| shape.size(axis));
-    if width(from, many) == Some(1) && lead(&from.shape) == to.shape {
+    if width(from, limits) == Some(1) && lead(&from.shape) == to.shape {
         Some(Role::Drop)
     } else if to.shape == from.shape.insert(from.shape.rank(), 1) {
         is_narrow(to).then(|| Role::Look(vec![Column::All(0)]))
@@ -101,7 +108,13 @@ fn reshape(from: &ArrayType, to: &ArrayType, many: usize) -> Option<Role> {
 }
 
 /// Column `j` of a view of an operand, if it is one.
-fn seen(axes: &[AxisView], operand: usize, from: &Shape, to: &Shape, j: usize) -> Option<Column> {
+fn seen(
+    axes: &[AxisView],
+    operand: usize,
+    [from, to]: [&Shape; 2],
+    limits: Limits,
+    j: usize,
+) -> Option<Column> {
     let last = to.rank() - 1;
     let follows = |views: &[AxisView]| {
         let stay = views.iter().enumerate().all(|(i, view)| *view == AxisView::follow(i));
@@ -120,7 +133,7 @@ fn seen(axes: &[AxisView], operand: usize, from: &Shape, to: &Shape, j: usize) -
         Some(_) => return None,
     };
     // What is read must be narrow too, to have columns.
-    let inside = from.size(from.rank() - 1) <= WIDEST;
+    let inside = from.size(from.rank() - 1) <= limits.widest;
     (follows(others) && inside).then_some(Column::Of(operand, usize::try_from(at).ok()?))
 }
 
@@ -145,7 +158,7 @@ fn repeated(axes: &[AxisView], from: &Shape, to: &Shape) -> Option<Vec<usize>> {
 }
 
 /// Column `j` of what pieces make, if this piece is all of it.
-fn put(piece: &Piece, types: &[ArrayType], to: &Shape, j: usize) -> Option<Column> {
+fn put(piece: &Piece, types: &[ArrayType], to: &Shape, limits: Limits, j: usize) -> Option<Column> {
     let last = to.rank() - 1;
     let (start, step) = (piece.start[last], piece.step[last]);
     let is_here =
@@ -155,5 +168,5 @@ fn put(piece: &Piece, types: &[ArrayType], to: &Shape, j: usize) -> Option<Colum
     if !is_here || !is_whole {
         return None;
     }
-    seen(&piece.view, piece.operand, from, &piece.shape, (j - start) / step)
+    seen(&piece.view, piece.operand, [from, &piece.shape], limits, (j - start) / step)
 }

@@ -39,6 +39,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) operands: &'a [Atom],
     /// The type of the result.
     pub(crate) ty: &'a ArrayType,
+    /// Operands that nobody else reads.
+    pub(crate) alone: &'a [Atom],
 }
 
 impl<'a> Scene<'a> {
@@ -46,6 +48,11 @@ impl<'a> Scene<'a> {
     pub(crate) fn definition(&self, atom: &Atom) -> Option<&'a Equation> {
         let at = (*self.defined.get(atom.var()?.0 as usize)?)?;
         Some(&self.builder.equations()[at])
+    }
+
+    /// Whether nobody else reads an operand.
+    pub(crate) fn reads_alone(&self, atom: &Atom) -> bool {
+        self.alone.contains(atom)
     }
 
     /// An array like the result, filled with a literal.

@@ -2,7 +2,7 @@
 
 use tracewell_array::{Complex64, Literal};
 use tracewell_graph::prim::{Broadcast, DotGeneral, Permute, Prim, Reshape};
-use tracewell_graph::{Equation, Lowering};
+use tracewell_graph::{Atom, Equation, Lowering};
 
 use super::{Rewrite, Scene, apply, same};
 
@@ -31,6 +31,9 @@ pub(super) fn shape(scene: &Scene<'_>) -> Option<Rewrite> {
                     apply(Permute { axes }, &[&inputs[0]])
                 }
                 _ if only_moves_ones(scene, outer) => apply(Reshape { shape: scene.ty.shape.clone() }, &[x]),
+                Some(Equation { prim: Prim::DotGeneral(dot), inputs, .. }) if scene.reads_alone(x) => {
+                    turned_product(scene, outer, dot, inputs)
+                }
                 _ => None,
             }
         }
@@ -74,6 +77,37 @@ fn only_moves_ones(scene: &Scene<'_>, permute: &Permute) -> bool {
     walked.windows(2).all(|w| w[0] < w[1])
 }
 
+/// A product with the free axes of its operands exchanged is that of its operands exchanged. Nobody else may want it as
+/// it was, else it would be computed twice.
+fn turned_product(
+    scene: &Scene<'_>,
+    permute: &Permute,
+    dot: &DotGeneral,
+    inputs: &[Atom],
+) -> Option<Rewrite> {
+    let [a, b] = inputs else { return None };
+    let batch = dot.a_batch.len();
+    let free = scene.builder.ty(a).shape.rank() - batch - dot.a_contract.len();
+    let all = permute.axes.len();
+    let exchanged = (0..batch).chain(batch + free..all).chain(batch..batch + free);
+    let turned = Prim::from(DotGeneral {
+        a_contract: dot.b_contract.clone(),
+        b_contract: dot.a_contract.clone(),
+        a_batch: dot.b_batch.clone(),
+        b_batch: dot.a_batch.clone(),
+    });
+    (permute.axes.iter().copied().eq(exchanged) && is_one_call(scene, &turned, &[b, a]))
+        .then(|| apply(turned, &[b, a]))
+        .flatten()
+}
+
+/// Whether a product is one call of the library.
+fn is_one_call(scene: &Scene<'_>, product: &Prim, operands: &[&Atom]) -> bool {
+    let types: Vec<_> = operands.iter().map(|a| scene.builder.ty(a)).collect();
+    let lowering = product.rules().lower(&types, std::slice::from_ref(scene.ty));
+    matches!(lowering, Ok(Lowering::Library(_) | Lowering::Late(_)))
+}
+
 /// A product of a permuted operand is a product over other axes, if its free axes stay in order and the
 /// product is still one call.
 fn product_of_permuted(scene: &Scene<'_>, dot: &DotGeneral) -> Option<Rewrite> {
@@ -99,9 +133,7 @@ fn product_of_permuted(scene: &Scene<'_>, dot: &DotGeneral) -> Option<Rewrite> {
         let mut operands = [&scene.operands[0], &scene.operands[1]];
         operands[side] = &inputs[0];
         let next = Prim::from(next);
-        let types: Vec<_> = operands.iter().map(|a| scene.builder.ty(a)).collect();
-        let lowering = next.rules().lower(&types, std::slice::from_ref(scene.ty));
-        if matches!(lowering, Ok(Lowering::Library(_) | Lowering::Late(_))) {
+        if is_one_call(scene, &next, &operands) {
             return apply(next, &operands);
         }
     }
@@ -154,6 +186,30 @@ mod tests {
             expect![[r#"
                 %1: f32[] = reduce_max[axes=[0]] 7.0:f32[0]
                 return 0.0:f32[2], 7.0:f32[2], %1, %0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn products_with_exchanged_axes() {
+        check(
+            simplify,
+            "(%0: f32[7,3,2], %1: f32[7,3,4]) -> (f32[7,4,2], f32[4,2,7], f32[7,2,4], f32[7,4,2])",
+            "%2: f32[7,2,4] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %0, %1
+            %3: f32[7,4,2] = permute[axes=[0,2,1]] %2
+            %4: f32[7,2,4] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %0, %1
+            %5: f32[4,2,7] = permute[axes=[2,1,0]] %4
+            %6: f32[7,2,4] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %0, %1
+            %7: f32[7,4,2] = permute[axes=[0,2,1]] %6
+            return %3, %5, %6, %7",
+            expect![[r#"
+                %2: f32[7,2,4] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %0, %1
+                %3: f32[7,4,2] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %1, %0
+                %4: f32[7,2,4] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %0, %1
+                %5: f32[4,2,7] = permute[axes=[2,1,0]] %4
+                %6: f32[7,2,4] = dot_general[a_contract=[1], b_contract=[1], a_batch=[0], b_batch=[0]] %0, %1
+                %7: f32[7,4,2] = permute[axes=[0,2,1]] %6
+                return %3, %5, %6, %7
             "#]],
         );
     }

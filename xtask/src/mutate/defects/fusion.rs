@@ -101,8 +101,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "the first column of a narrow array is taken for all",
         file: "crates/optimize/src/narrow/columns.rs",
-        text: "(start[last], limit[last]) = (j, j + 1);",
-        with: "(start[last], limit[last]) = (0, 1);",
+        text: "(start[axis], limit[axis]) = (j, j + 1);",
+        with: "(start[axis], limit[axis]) = (0, 1);",
         test: OPTIMIZE,
     },
     Defect {
@@ -125,5 +125,40 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "let places = self.apart(access, dtype, plus, step)?;",
         with: "let places = self.apart(access, dtype, plus, 1)?;",
         test: "-p tracewell-runtime --test wide",
+    },
+    Defect {
+        breaks: "a product with exchanged axes is that of operands that are not exchanged",
+        file: "crates/optimize/src/rules/shape.rs",
+        text: "let exchanged = (0..batch).chain(batch + free..all).chain(batch..batch + free);",
+        with: "let exchanged = (0..batch).chain(batch..all);",
+        test: "-p tracewell-optimize --lib rules",
+    },
+    Defect {
+        breaks: "wide rows are taken apart although others read with them are in memory",
+        file: "crates/optimize/src/narrow/mod.rs",
+        text: "let grown = grown(graph, roles, |operands| !operands.contains(&false));",
+        with: "let grown = grown(graph, roles, |operands| operands.contains(&true));",
+        test: "-p tracewell-optimize --lib narrow",
+    },
+    Defect {
+        breaks: "a reduction that is written out in a kernel always reads its first element",
+        file: "crates/fuse/src/emit.rs",
+        text: "Some(turn) => offset += turn * c,",
+        with: "Some(turn) => offset += 0 * turn * c,",
+        test: "-p tracewell-fuse --test fuse",
+    },
+    Defect {
+        breaks: "a reduction that is written out in a kernel adds neighbours first",
+        file: "crates/fuse/src/emit.rs",
+        text: "let others = lanes.split_off(apart);",
+        with: "let others: Vec<Value> = (1..lanes.len().min(2)).map(|_| lanes.remove(1)).collect();\n        _ = apart;",
+        test: "-p tracewell-fuse --test fuse",
+    },
+    Defect {
+        breaks: "what was computed in one branch is taken for known after it",
+        file: "crates/kernel/src/build.rs",
+        text: "let Open { stmts, .. } = self.open.pop().expect(\"the region opened above\");",
+        with: "let Open { stmts, known } = self.open.pop().expect(\"the region opened above\");\n        self.region_here().known.extend(known);",
+        test: "-p tracewell-kernel --lib build::",
     },
 ];

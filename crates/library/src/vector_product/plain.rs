@@ -1,10 +1,9 @@
-//! A matrix times a vector: two ways to walk, by how the matrix lies in memory.
-//!
-//! The library for matrix products packs its operands first, which costs more than the whole of a product with a
-//! vector. Invariant: an element of the result does not depend on which others are computed with it.
+//! Both ways to walk in loops that the compiler makes vectors of: for processors without AVX-512.
 #![allow(unsafe_code, reason = "code for newer processors is called after asking for them")]
 
 use std::mem::MaybeUninit;
+
+use super::Matrix;
 
 /// Elements of the result that are computed side by side where columns are walked: their sums stay in the first cache.
 const SIDE_BY_SIDE: usize = 1024;
@@ -40,23 +39,8 @@ macro_rules! real {
 }
 real! { f32 f64 }
 
-/// A matrix in memory: element `(i, p)` is at `i × along + p × down`.
-#[derive(Clone, Copy)]
-pub(crate) struct Matrix<'a, T> {
-    pub(crate) elements: &'a [T],
-    pub(crate) along: usize,
-    pub(crate) down: usize,
-}
-
-impl<T> Matrix<'_, T> {
-    /// Whether it is walked fast: along its rows or along its columns.
-    pub(crate) fn is_walked(&self) -> bool {
-        self.along == 1 || self.down == 1
-    }
-}
-
 /// `out[i] = Σ_p matrix[i, p] × vector[p]` for a matrix that [is walked](Matrix::is_walked).
-pub(crate) fn product<T: Real>(out: &mut [MaybeUninit<T>], matrix: Matrix<'_, T>, vector: &[T]) {
+pub(super) fn product<T: Real>(out: &mut [MaybeUninit<T>], matrix: Matrix<'_, T>, vector: &[T]) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
         // SAFETY: the processor has what the function is compiled for.
@@ -73,7 +57,7 @@ fn with_avx2<T: Real>(out: &mut [MaybeUninit<T>], matrix: Matrix<'_, T>, vector:
 }
 
 #[inline(always)]
-fn walk<T: Real>(
+pub(super) fn walk<T: Real>(
     out: &mut [MaybeUninit<T>],
     matrix: Matrix<'_, T>,
     vector: &[T],
@@ -176,28 +160,4 @@ fn lanes<T: Real, const R: usize, const N: usize>(
         let rest = rows[r][N * xs.len()..].iter().zip(x_rest);
         rest.fold(all[0], |sum, (&element, &x)| multiply_add(element, x, sum))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_walks_agree_with_plain_sums() {
-        for (m, k) in [(1, 1), (3, 5), (8, 16), (17, 33), (64, 7), (65, 64), (130, 100)] {
-            let numbers = |len: usize| (0..len).map(|i| (i * 37 % 101) as f64 - 50.0).collect::<Vec<f64>>();
-            let (elements, vector) = (numbers(m * k), numbers(k));
-            for (along, down) in [(k, 1), (1, m)] {
-                let mut out = vec![MaybeUninit::new(f64::NAN); m];
-                product(&mut out, Matrix { elements: &elements, along, down }, &vector);
-                for (i, found) in out.iter().enumerate() {
-                    let expected: f64 = (0..k).map(|p| elements[i * along + p * down] * vector[p]).sum();
-                    // SAFETY: it was initialised above, and written since.
-                    let found = unsafe { found.assume_init() };
-                    // Integers of this size are exact, in every order.
-                    assert_eq!(found, expected, "element {i} of {m} by {k}, {along} along and {down} down");
-                }
-            }
-        }
-    }
 }
