@@ -399,3 +399,31 @@ impl Writer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tracewell_array::{DType, Literal, Tensor};
+    use tracewell_kernel::{Cells, Combine, Index, KernelBuilder, eval_kernel};
+
+    use super::combined;
+
+    /// The order is that of lanes, which large numbers show: they go before small ones are lost in them.
+    #[test]
+    fn elements_that_are_half_of_all_apart_are_added_first() {
+        let huge = 1e8f32;
+        for (elements, sum) in
+            [(vec![huge, 1.0, -huge, 1.0], 2.0f32), (vec![huge, 1.0, -huge], 1.0), (vec![huge, -huge], 0.0)]
+        {
+            let mut b = KernelBuilder::new();
+            let (from, to) = (b.param(DType::F32, false), b.param(DType::F32, true));
+            let lanes = (0..elements.len()).map(|i| b.load(from, Index::at(i as i64))).collect();
+            let value = combined(&mut b, Combine::Add, lanes);
+            b.store(to, Index::at(0), value);
+            let kernel = b.finish("sum");
+            let elements = Tensor::from_fn([elements.len()], |i| elements[i]);
+            let mut buffers = [Cells::of(&elements), Cells::undefined(DType::F32, 1)];
+            eval_kernel(&kernel, &mut buffers, &[], 1_000).unwrap();
+            assert_eq!(buffers[1].cells(), [Some(Literal::new(sum))], "{kernel}");
+        }
+    }
+}

@@ -1,16 +1,16 @@
 //! A program between the loops of a linked kernel: its slots get places, its kernels are copied, its calls made.
 
-use tracewell_kernel::{KernelBuilder, Program, Role, SlotId, Step, Window};
+use tracewell_kernel::{KernelBuilder, Program, Role, SlotId, Step};
 
 use super::inline::inline;
-use super::place::{Place, copy};
+use super::place::{Place, call_on, copy};
 
 /// A kernel that is being linked.
 pub(crate) struct Linker {
     pub(crate) b: KernelBuilder,
     /// For each program, the place of each constant slot.
     pub(crate) constants: Vec<Vec<Option<Place>>>,
-    /// Whether iterations of an `each` are around: what calls write must be an iteration's own.
+    /// Whether iterations of an `each` are around.
     pub(crate) in_each: bool,
 }
 
@@ -35,12 +35,12 @@ impl Linker {
             match step {
                 Step::Launch { kernel, slots, sizes, .. } => {
                     let params: Vec<Place> = slots.iter().map(place).collect();
-                    inline(&mut self.b, &program.kernels[*kernel], &params, sizes);
+                    inline(&mut self.b, &program.kernels[*kernel], &params, sizes, self.in_each);
                 }
                 Step::Copy { from, to } => copy(&mut self.b, &place(from), &place(to)),
                 Step::Call { call, slots } => {
-                    let places: Vec<Place> = slots.iter().map(place).collect();
-                    self.call(call, &places);
+                    let places = slots.iter().map(|slot| (place(slot), self.in_each));
+                    call_on(&mut self.b, call, places.collect());
                 }
             }
         }
@@ -71,28 +71,5 @@ impl Linker {
             });
         }
         places
-    }
-
-    /// Calls a library function; what does not lie in one piece, or is not an iteration's own, is copied.
-    fn call(&mut self, call: &tracewell_kernel::LibraryCall, places: &[Place]) {
-        let mut windows: Vec<Window> = Vec::with_capacity(places.len());
-        let mut back = Vec::new();
-        for (i, place) in places.iter().enumerate() {
-            let is_output = i >= call.inputs.len();
-            match place.window() {
-                Some(window) if !(is_output && self.in_each) => windows.push(window),
-                _ => {
-                    let own = self.memory(place);
-                    if is_output {
-                        back.push((own.clone(), place.clone()));
-                    } else {
-                        copy(&mut self.b, place, &own);
-                    }
-                    windows.push(Window::whole(own.buffer));
-                }
-            }
-        }
-        self.b.call(call.clone(), windows);
-        back.iter().for_each(|(from, to)| copy(&mut self.b, from, to));
     }
 }

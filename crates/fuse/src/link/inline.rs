@@ -6,23 +6,23 @@ use smallvec::SmallVec;
 use tracewell_array::Literal;
 use tracewell_kernel::{
     Accumulator, BufferId, Combine, Index, Kernel, KernelBuilder, Op, Param, Region, Size, Stmt, Value,
-    Window, lanes_of,
+    lanes_of,
 };
 
 use super::SMALL;
-use super::place::Place;
+use super::place::{Place, call_on};
 
 /// Statements that one written-out loop may become.
 const MAX_WRITTEN: usize = 1024;
 
-/// Copies a kernel with these places for its parameters and these sizes.
-pub(crate) fn inline(b: &mut KernelBuilder, kernel: &Kernel, params: &[Place], sizes: &[i64]) {
+/// Copies a kernel with these places for its parameters and these sizes, into iterations of an `each` or not.
+pub(crate) fn inline(b: &mut KernelBuilder, kernel: &Kernel, params: &[Place], sizes: &[i64], in_each: bool) {
     let mut places: Vec<Place> = params.to_vec();
     for local in &kernel.locals {
         let buffer = b.local(local.dtype, local.len);
         places.push(Place::whole(buffer, local.dtype, local.len));
     }
-    let mut copy = Copy { kernel, places, sizes, values: FxHashMap::default() };
+    let mut copy = Copy { kernel, places, sizes, in_each, values: FxHashMap::default() };
     copy.region(b, &kernel.body);
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn numbered(kernel: &Kernel) -> Kernel {
         Place::whole(buffer, param.dtype, usize::MAX)
     };
     let params: Vec<Place> = kernel.params.iter().map(&mut place).collect();
-    inline(&mut b, kernel, &params, &[]);
+    inline(&mut b, kernel, &params, &[], false);
     b.finish(kernel.name.clone())
 }
 
@@ -51,6 +51,7 @@ struct Copy<'k> {
     kernel: &'k Kernel,
     places: Vec<Place>,
     sizes: &'k [i64],
+    in_each: bool,
     values: FxHashMap<Value, Known>,
 }
 
@@ -79,19 +80,19 @@ impl Copy<'_> {
         size.get(self.sizes)
     }
 
-    /// The index in the buffer of a place.
-    fn index(&self, place: &Place, index: &Index) -> Index {
-        let mut offset = place.offset + place.scale * self.size(index.offset);
-        let mut terms: SmallVec<[(Value, Size); 3]> =
-            place.terms.iter().map(|&(value, stride)| (value, Size::Const(stride))).collect();
+    /// So many elements from an index on.
+    fn from(&self, buffer: BufferId, index: &Index, len: usize) -> Place {
+        let place = self.place(buffer);
+        let mut from = Place { len, ..place.clone() };
+        from.offset += place.scale * self.size(index.offset);
         for &(value, stride) in &index.terms {
             let stride = place.scale * self.size(stride);
             match self.values[&value] {
-                Known::Value(value) => terms.push((value, Size::Const(stride))),
-                Known::Number(n) => offset += n * stride,
+                Known::Value(value) => from.terms.push((value, stride)),
+                Known::Number(n) => from.offset += n * stride,
             }
         }
-        Index { offset: Size::Const(offset), terms }
+        from
     }
 
     fn region(&mut self, b: &mut KernelBuilder, region: &Region) -> SmallVec<[Value; 2]> {
@@ -112,14 +113,14 @@ impl Copy<'_> {
                 self.bind(*out, value);
             }
             Stmt::Load { out, buffer, index } => {
-                let place = self.place(*buffer);
-                let value = b.load(place.buffer, self.index(place, index));
+                let from = self.from(*buffer, index, 1);
+                let value = b.load(from.buffer, from.at(0));
                 self.bind(*out, value);
             }
             Stmt::Store { buffer, index, value } => {
                 let value = self.value(b, *value);
-                let place = self.place(*buffer);
-                b.store(place.buffer, self.index(place, index), value);
+                let to = self.from(*buffer, index, 1);
+                b.store(to.buffer, to.at(0), value);
             }
             Stmt::Each { var, extent, body } => {
                 let extent = self.size(*extent);
@@ -204,12 +205,11 @@ impl Copy<'_> {
                 outs.iter().zip(results).for_each(|(&out, value)| this.bind(out, value));
             }
             Stmt::Call { call, windows } => {
-                let windows = windows.iter().map(|window| {
-                    let place = self.place(window.buffer);
-                    Window { buffer: place.buffer, start: self.index(place, &window.start) }
+                let places = windows.iter().zip(call.memory()).map(|(window, (_, shape))| {
+                    let is_param = (window.buffer.0 as usize) < self.kernel.params.len();
+                    (self.from(window.buffer, &window.start, shape.len()), self.in_each && is_param)
                 });
-                let windows = windows.collect();
-                b.call(call.clone(), windows);
+                call_on(b, call, places.collect());
             }
             Stmt::Poll => b.poll(),
         }

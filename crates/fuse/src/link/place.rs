@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 use tracewell_array::DType;
-use tracewell_kernel::{BufferId, Index, KernelBuilder, Size, Value, Window};
+use tracewell_kernel::{BufferId, Index, KernelBuilder, LibraryCall, Size, Value, Window};
 
 /// Element `i` of an array is at `offset + Σ value × stride + i × scale` of a buffer.
 #[derive(Clone, PartialEq, Debug)]
@@ -60,7 +60,7 @@ impl Place {
     }
 
     /// As the operand of a call, if the elements lie one after the other.
-    pub(crate) fn window(&self) -> Option<Window> {
+    fn window(&self) -> Option<Window> {
         (self.scale == 1 || self.len <= 1).then(|| Window { buffer: self.buffer, start: self.at(0) })
     }
 }
@@ -86,4 +86,28 @@ pub(crate) fn copy(b: &mut KernelBuilder, from: &Place, to: &Place) {
         let value = b.load(from.buffer, along(from));
         b.store(to.buffer, along(to), value);
     });
+}
+
+/// Calls a library function on arrays, of which it is said whether iterations of an `each` share their buffers: what
+/// calls write must be an iteration's own. What is not, or does not lie in one piece, is copied.
+pub(crate) fn call_on(b: &mut KernelBuilder, call: &LibraryCall, places: Vec<(Place, bool)>) {
+    let mut windows = Vec::with_capacity(places.len());
+    let mut back = Vec::new();
+    for (i, (place, is_shared)) in places.into_iter().enumerate() {
+        let is_output = i >= call.inputs.len();
+        match place.window() {
+            Some(window) if !(is_output && is_shared) => windows.push(window),
+            _ => {
+                let own = Place::whole(b.local(place.dtype, place.len), place.dtype, place.len);
+                windows.push(Window::whole(own.buffer));
+                if is_output {
+                    back.push((own, place));
+                } else {
+                    copy(b, &place, &own);
+                }
+            }
+        }
+    }
+    b.call(call.clone(), windows);
+    back.iter().for_each(|(from, to)| copy(b, from, to));
 }

@@ -367,6 +367,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-fuse --lib",
     },
     Defect {
+        breaks: "a call between loops writes to neighbours where its result lies apart",
+        file: "crates/fuse/src/link/place.rs",
+        text: "(self.scale == 1 || self.len <= 1).then",
+        with: "(self.scale >= 1).then",
+        test: CORPUS,
+    },
+    Defect {
         breaks: "a reduction that is written out forgets half of its lanes",
         file: "crates/fuse/src/link/inline.rs",
         text: "let mut width = lanes / 2;",

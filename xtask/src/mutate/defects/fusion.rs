@@ -152,7 +152,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/fuse/src/emit.rs",
         text: "let others = lanes.split_off(apart);",
         with: "let others: Vec<Value> = (1..lanes.len().min(2)).map(|_| lanes.remove(1)).collect();\n        _ = apart;",
-        test: "-p tracewell-fuse --test fuse",
+        test: "-p tracewell-fuse --lib emit::",
     },
     Defect {
         breaks: "what was computed in one branch is taken for known after it",
