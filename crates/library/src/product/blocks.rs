@@ -5,6 +5,7 @@
 //! row of tiles leaves copies of the panels that lie well, from which the others read.
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
 
+use super::cache::second_cache;
 use super::pack::copy_rows;
 use super::scratch::{LEFT_BYTES, RIGHT_BYTES, Scratch};
 use super::tile::{Tile, WIDEST, most_rows, tile, width};
@@ -13,8 +14,8 @@ use super::{Operand, Output, parts};
 
 /// Length of a contraction that is done in one go.
 const DEPTH: usize = 512;
-/// Panels that are walked together: their copies fill what memory there is for them.
-const TOGETHER: usize = RIGHT_BYTES / (DEPTH * WIDEST * BYTES);
+/// Bytes of the copy of a panel.
+const PANEL: usize = DEPTH * WIDEST * BYTES;
 /// Bytes of a right operand that stays in the first cache, however it lies.
 const NEAR: usize = 1 << 14;
 /// Rows of the result below which a copy of the right operand is not read often enough, and the bytes between rows of
@@ -37,11 +38,13 @@ pub(super) unsafe fn blocks<T: Float>(
     c: Output<T>,
     scratch: Scratch<T>,
 ) {
+    // Panels that are walked together: their copies fill half of the second cache.
+    let together = (second_cache() / 2).clamp(PANEL, RIGHT_BYTES) / PANEL;
     let mut start = 0;
     while start < n {
         let left = (n - start).div_ceil(T::LANES);
         let vectors = width(m, left, k > DEPTH);
-        let count = (left / vectors).min(TOGETHER);
+        let count = (left / vectors).min(together);
         let columns = start..n.min(start + count * vectors * T::LANES);
         start = columns.end;
         let is_whole = b.col == 1 && columns.len().is_multiple_of(T::LANES);

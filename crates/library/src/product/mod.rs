@@ -7,6 +7,7 @@
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
 
 mod blocks;
+mod cache;
 mod pack;
 mod scratch;
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use super::vector::BYTES;
 
-/// Bytes of a copy of columns of the right operand: half of a usual second cache.
+/// The most bytes of a copy of columns of the right operand: half of a large second cache.
 pub(super) const RIGHT_BYTES: usize = 1 << 20;
 /// Bytes of a copy of rows of the left operand.
 pub(super) const LEFT_BYTES: usize = 1 << 18;
