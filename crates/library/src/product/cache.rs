@@ -46,6 +46,6 @@ mod tests {
     #[test]
     fn a_second_cache_is_of_a_usual_size() {
         let bytes = second_cache();
-        assert!((1 << 18..=1 << 25).contains(&bytes) && bytes % (1 << 16) == 0, "{bytes} bytes");
+        assert!((1 << 18..=1 << 25).contains(&bytes) && bytes.is_multiple_of(1 << 16), "{bytes} bytes");
     }
 }
