@@ -60,8 +60,10 @@ fn a_broken_lowering() {
 /// Where the machine has vectors that are wider than Cranelift's.
 #[test]
 fn a_broken_wide_vector() {
+    // Vectors of 32 bytes leave sums of rows as short as those of the model to others.
+    let independent = |x: &Array| (x.sin() - x.cos()) * 0.5;
     if tracewell::__private::has_wide_vectors() {
-        for blame in is_caught(Fault::Wide) {
+        for blame in is_caught_in(Fault::Wide, independent) {
             assert_eq!(blame.step, "wide vectors", "{blame}");
         }
     }
