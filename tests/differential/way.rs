@@ -7,7 +7,7 @@ use tracewell_array::{DType, Literal, Shape, ShapeError, Tensor};
 use tracewell_graph::Graph;
 use tracewell_kernel::{Program, eval_program, in_memory};
 use tracewell_optimize::narrow_from;
-use tracewell_runtime::{Executable, Input};
+use tracewell_runtime::{Executable, Input, Results};
 
 /// How a graph is compiled and run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +74,8 @@ impl Compiled {
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
         let lend = |tensor| if self.donate { Input::Given(copy(tensor)) } else { Input::Lent(tensor) };
         let mut inputs: Vec<Input<'_>> = inputs.iter().map(lend).collect();
-        self.executable.run(&mut inputs).map_err(|error| format!("does not run: {error}"))
+        let results = self.executable.run(&mut inputs);
+        results.map(Results::into_vec).map_err(|error| format!("does not run: {error}"))
     }
 
     /// Runs the program in the evaluator of the kernel language.

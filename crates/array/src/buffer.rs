@@ -1,6 +1,6 @@
 //! Bytes that remember where they came from.
 //!
-//! Invariant: `ptr` is valid for `bytes` bytes, aligned as asked, until the buffer is dropped, and is then given
+//! Invariant: the memory is valid for `bytes` bytes, aligned as asked, until the buffer is dropped, and is then given
 //! back to its origin exactly once. A buffer promises nothing about the contents: they may be uninitialised.
 #![allow(unsafe_code, reason = "this file owns raw memory")]
 
@@ -30,6 +30,14 @@ const HUGE: usize = HUGE_PAGE;
 #[repr(align(64))]
 struct CacheLine;
 
+/// Bytes up to which memory is in the buffer itself: the allocator is asked once for both, which is most of the time
+/// that a call on numbers takes.
+const SMALL: usize = 64;
+
+/// As it is in the buffer, aligned for every dtype.
+#[repr(align(16))]
+struct Small([MaybeUninit<u8>; SMALL]);
+
 /// Whether fresh memory ends before a protected page: `TRACEWELL_GUARD=1`, read once.
 #[cfg(unix)]
 static GUARD: LazyLock<bool> =
@@ -37,6 +45,7 @@ static GUARD: LazyLock<bool> =
 
 /// A block of memory.
 pub(crate) struct Buffer {
+    /// Where it is, unless it is here.
     ptr: NonNull<u8>,
     bytes: usize,
     origin: Origin,
@@ -44,6 +53,8 @@ pub(crate) struct Buffer {
 
 /// Who gave the memory and takes it back.
 enum Origin {
+    /// The buffer, which has room for little.
+    Here(Small),
     /// The allocator, at our own request.
     Fresh { base: NonNull<u8>, layout: Layout },
     /// A `Vec` of the user's, taken over without a copy; its capacity may exceed `bytes`.
@@ -72,12 +83,21 @@ impl Buffer {
         if *GUARD {
             return Buffer::guarded(bytes, align);
         }
+        if (1..=SMALL).contains(&bytes) {
+            return Buffer::small(bytes, MaybeUninit::uninit());
+        }
         let align = if bytes >= HUGE { HUGE_PAGE } else { CHEAP_ALIGN };
         let buffer = Buffer::from_allocator(bytes, align, |layout| {
             kept::take(layout).map_or_else(|| (allocated(layout), layout), Block::into_parts)
         });
         buffer.in_large_pages();
         buffer
+    }
+
+    /// Memory in the buffer itself, every byte of it like this one.
+    fn small(bytes: usize, byte: MaybeUninit<u8>) -> Buffer {
+        stats::allocated();
+        Buffer::new(NonNull::dangling(), bytes, Origin::Here(Small([byte; SMALL])))
     }
 
     /// Asks the system to use large pages for memory that starts with one, if there is much of it.
@@ -99,6 +119,9 @@ impl Buffer {
             let mut buffer = Buffer::guarded(bytes, align);
             buffer.slots::<u8>().fill(MaybeUninit::new(0));
             return buffer;
+        }
+        if (1..=SMALL).contains(&bytes) {
+            return Buffer::small(bytes, MaybeUninit::new(0));
         }
         Buffer::from_allocator(bytes, CHEAP_ALIGN, |layout| {
             // SAFETY: the caller passes only layouts of nonzero size.
@@ -160,6 +183,7 @@ impl Buffer {
     /// The bytes that are held from the origin, at least `bytes`.
     fn held(&self) -> usize {
         match &self.origin {
+            Origin::Here(_) => self.bytes,
             Origin::Fresh { layout, .. } | Origin::Vec(layout) => layout.size(),
             #[cfg(unix)]
             Origin::Guarded(mapping) => mapping.len(),
@@ -171,9 +195,20 @@ impl Buffer {
         self.bytes
     }
 
-    /// The first byte.
+    /// The first byte, to be read. It stays there for as long as the buffer stays where it is.
     pub(crate) fn as_ptr(&self) -> NonNull<u8> {
-        self.ptr
+        match &self.origin {
+            Origin::Here(Small(bytes)) => NonNull::from(bytes).cast(),
+            _ => self.ptr,
+        }
+    }
+
+    /// The same, to be written.
+    pub(crate) fn as_mut_ptr(&mut self) -> NonNull<u8> {
+        match &mut self.origin {
+            Origin::Here(Small(bytes)) => NonNull::from(bytes).cast(),
+            _ => self.ptr,
+        }
     }
 
     /// All of the memory as elements that may not have been written yet.
@@ -182,7 +217,7 @@ impl Buffer {
     ///
     /// If the memory is not aligned for `T` or not a whole number of them, which is a bug of the caller.
     pub(crate) fn slots<T: Element>(&mut self) -> &mut [MaybeUninit<T>] {
-        let ptr = self.ptr.cast::<MaybeUninit<T>>();
+        let ptr = self.as_mut_ptr().cast::<MaybeUninit<T>>();
         assert!(ptr.is_aligned() && self.bytes.is_multiple_of(size_of::<T>()), "a buffer of another dtype");
         // SAFETY: the memory is valid, aligned and borrowed exclusively with `self`; slots need no initialisation.
         unsafe { slice::from_raw_parts_mut(ptr.as_ptr(), self.bytes / size_of::<T>()) }
@@ -193,6 +228,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         stats::released(self.held());
         match &self.origin {
+            Origin::Here(_) => {}
             Origin::Fresh { layout, .. } | Origin::Vec(layout) if layout.size() == 0 => {}
             Origin::Fresh { base, layout } => {
                 // SAFETY: the global allocator gave us this memory with this layout, and its last user is dropped.
@@ -322,6 +358,22 @@ mod tests {
             assert_eq!(contents(&mut buffer), vec![7; bytes]);
             assert_eq!(contents(&mut Buffer::zeroed(bytes, 8)), vec![0; bytes]);
         }
+    }
+
+    /// Little memory goes where its buffer goes, with what is in it.
+    #[test]
+    fn little_memory_is_in_the_buffer() {
+        if *GUARD {
+            return;
+        }
+        let mut buffer = Buffer::fresh(SMALL, 16);
+        buffer.slots::<u8>().fill(MaybeUninit::new(7));
+        let mut boxed = Box::new(buffer);
+        let inside = boxed.as_ptr().addr().get() - std::ptr::from_ref(&*boxed).addr();
+        assert!(inside + SMALL <= size_of::<Buffer>() && boxed.as_ptr().addr().get().is_multiple_of(16));
+        assert_eq!(contents(&mut boxed), [7; SMALL]);
+        assert_eq!(contents(&mut Buffer::zeroed(3, 1)), [0; 3]);
+        assert!(matches!(Buffer::fresh(SMALL + 1, 16).origin, Origin::Fresh { .. }));
     }
 
     /// Much memory starts with a large page, and is given back as it was taken.

@@ -130,20 +130,23 @@ impl Tensor {
         })
     }
 
-    /// Fresh memory that nobody has written yet: the result of a kernel that is about to run.
+    /// Fresh memory that nobody has written yet, with its address: the result of a kernel that is about to run.
     ///
     /// # Safety
     ///
-    /// Every element must be written through [`Tensor::unique_ptr`], with bits that are valid for the dtype,
-    /// before the tensor is read, compared, hashed, printed or given to code that may do so.
+    /// Every element must be written through the address, with bits that are valid for the dtype, before the tensor is
+    /// read, cloned, compared, hashed, printed or given to code that may do so.
     ///
     /// # Panics
     ///
     /// If the shape has no [`Shape::checked_len`].
-    pub unsafe fn uninit(dtype: DType, shape: impl Into<Shape>) -> Tensor {
+    pub unsafe fn uninit(dtype: DType, shape: impl Into<Shape>) -> (Tensor, *mut u8) {
         let shape = shape.into();
         let buffer = Buffer::fresh(possible(&shape) * dtype.size(), dtype.align());
-        Tensor::of(dtype, shape, buffer)
+        let mut tensor = Tensor::of(dtype, shape, buffer);
+        // Asked of the buffer where it stays.
+        let address = tensor.unique_ptr().expect("fresh memory is not shared");
+        (tensor, address)
     }
 
     /// A tensor that spans a buffer of its own.
@@ -317,7 +320,7 @@ impl Tensor {
             return None;
         }
         // `get_mut` also waits for the last reads of clones that other threads have dropped.
-        Arc::get_mut(&mut self.buffer).map(|buffer| buffer.as_ptr().as_ptr())
+        Arc::get_mut(&mut self.buffer).map(|buffer| buffer.as_mut_ptr().as_ptr())
     }
 
     fn spans_buffer(&self) -> bool {

@@ -20,6 +20,7 @@ use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
 use crate::fits::{in_program, misfit};
 use crate::link::{Given, Linked, SMALL, link};
+use crate::strided::strided;
 
 /// How often a primitive may expand into graphs of primitives that expand again.
 const MAX_DEPTH: usize = 64;
@@ -345,7 +346,8 @@ impl Builder<'_> {
         let name = equation.prim.name();
         let lowering = match lowering {
             Lowering::Library(call) => {
-                let operands = self.all_in_memory(equation, &operands);
+                let mut operands = self.all_in_memory(equation, &operands);
+                let call = if self.fusion { strided(&self.flow, call, &mut operands) } else { call };
                 self.call(equation, CallKind::Library(call), operands);
                 return Ok(());
             }

@@ -324,7 +324,7 @@ pub(crate) fn walked(shape: &Shape) -> SmallVec<[usize; 4]> {
 }
 
 /// The position in a view's operand of what is at this index of the view.
-fn look_through(axes: &[AxisView], from: &Shape, index: &[Affine]) -> Affine {
+pub(crate) fn look_through(axes: &[AxisView], from: &Shape, index: &[Affine]) -> Affine {
     let mut there = Affine::constant(0);
     for (view, stride) in axes.iter().zip(from.strides()) {
         let stride = stride as i64;

@@ -3,7 +3,8 @@
 //! Read in the order of the data:
 //!
 //! - `classify`: the graph as a flow of arrays, each defined in one of a few ways, after `fits` has compared what
-//!   lowerings give with what type rules promise; `link` makes one kernel of each loop and branch;
+//!   lowerings give with what type rules promise; `link` makes one kernel of each loop and branch, `strided` lets
+//!   products read views;
 //! - `materialise`: which arrays get memory and which kernel computes them, with `cluster` (a kernel in the
 //!   making), `loops` and `index` (its space, and where in an array a point of it is), `reduce` and `rows`
 //!   (where reductions and rows of intermediate values may be part of a kernel) and `order`;
@@ -34,6 +35,7 @@ mod order;
 mod program;
 mod reduce;
 mod rows;
+mod strided;
 mod tiles;
 mod unify;
 

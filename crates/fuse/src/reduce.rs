@@ -14,6 +14,7 @@ use tracewell_array::Shape;
 use crate::classify::{Def, Node};
 use crate::cluster::{Cluster, Form};
 use crate::index::Affine;
+use crate::loops::LoopId;
 
 /// Elements in a block. Part of the numeric contract.
 pub(crate) const BLOCK: i64 = 16_384;
@@ -54,6 +55,18 @@ pub(crate) fn is_columns(from: &Shape, axes: &[usize]) -> bool {
     innermost.is_some_and(|a| !axes.contains(&a) && from.size(a) >= WIDE)
 }
 
+/// Iterations of the outermost loops that will be one: those over which a position goes on evenly.
+fn outermost(cluster: &Cluster, at: &Affine) -> i64 {
+    let each = &cluster.loops.each;
+    let extent = |l: LoopId| cluster.loops.extent(l);
+    let goes_on = |pair: &&[LoopId]| {
+        let [outer, inner] = [pair[0], pair[1]];
+        at.coefficient(inner) != 0 && at.coefficient(outer) == at.coefficient(inner) * extent(inner)
+    };
+    let joined = each.windows(2).take_while(goes_on).map(|pair| extent(pair[1])).product::<i64>();
+    each.first().map_or(1, |&l| extent(l) * joined)
+}
+
 /// Whether a reduction may be done inside a kernel, where its result is wanted at one position.
 pub(crate) fn fits(node: &Node, cluster: &Cluster, at: &Affine) -> bool {
     let Def::Reduce { from, .. } = &node.def else { return false };
@@ -66,7 +79,7 @@ pub(crate) fn fits(node: &Node, cluster: &Cluster, at: &Affine) -> bool {
         (Form::Columns, Form::Plain | Form::Columns) => is_here,
         (Form::Rows, Form::Plain | Form::Rows) => {
             let row = from.len() / node.len().max(1) * node.dtype.size();
-            let outermost = cluster.loops.each.first().map_or(1, |&l| cluster.loops.extent(l));
+            let outermost = outermost(cluster, at);
             let is_small = from.len().max(cluster.len) <= SMALL;
             is_here || ((is_small || outermost >= BUSY) && row <= ROW)
         }

@@ -5,7 +5,7 @@ use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
 use crate::cells::Cells;
 use crate::eval::Budget;
 use crate::fft::Fft;
-use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall};
+use crate::library::{BufferMut, BufferRef, Gemm, Library, LibraryCall, Matrices};
 use crate::op::Op;
 use crate::scalar;
 
@@ -26,7 +26,10 @@ pub(crate) fn eval_call(
     }
     match &call.library {
         Library::Gemm(gemm) => match operands.as_slice() {
-            [a, b, c] if Shape::from([gemm.batch, gemm.m, gemm.n]).checked_len() == Some(c.cells.len()) => {
+            [a, b, c]
+                if Shape::from([gemm.batch[0], gemm.batch[1], gemm.m, gemm.n]).checked_len()
+                    == Some(c.cells.len()) =>
+            {
                 Ok(vec![eval_gemm(gemm, a, b, budget)?])
             }
             _ => Err("`gemm` has other operands than it needs".to_owned()),
@@ -149,22 +152,24 @@ fn eval_gemm(g: &Gemm, a: &Cells, b: &Cells, budget: &mut Budget) -> Result<Cell
     if g.dtype.is_bool() || g.dtype.is_complex() || a.dtype != g.dtype || b.dtype != g.dtype {
         return Err("the operands of `gemm` do not have its type".to_owned());
     }
-    let at = |operand: &Cells, strides: [usize; 3], place: [usize; 3]| {
-        let index =
-            strides.iter().zip(place).try_fold(0usize, |sum, (s, i)| sum.checked_add(s.checked_mul(i)?));
-        let cell =
-            index.and_then(|index| operand.cells.get(index)).ok_or("`gemm` reaches outside an operand")?;
+    let at = |operand: &Cells, matrices: &Matrices, number: usize, row: usize, column: usize| {
+        let index = matrices.begin(g.place(number)) + row * matrices.row + column * matrices.col;
+        let cell = operand.cells.get(index).ok_or("`gemm` reaches outside an operand")?;
         cell.ok_or("`gemm` reads what was never written")
     };
+    let reach = |matrices: &Matrices, rows, columns| matrices.reach(g.batch, rows, columns);
+    if reach(&g.a, g.m, g.k).is_none() || reach(&g.b, g.k, g.n).is_none() {
+        return Err("`gemm` reaches outside an operand".to_owned());
+    }
     let mut cells = Vec::new();
-    for batch in 0..g.batch {
+    for number in 0..g.count() {
         for i in 0..g.m {
             for j in 0..g.n {
                 budget.spend()?;
                 let mut sum = Literal::zero(g.dtype);
                 for k in 0..g.k {
                     budget.spend()?;
-                    let factors = [at(a, g.a, [batch, i, k])?, at(b, g.b, [batch, k, j])?];
+                    let factors = [at(a, &g.a, number, i, k)?, at(b, &g.b, number, k, j)?];
                     sum = scalar::eval(Op::Add, &[sum, scalar::eval(Op::Mul, &factors, &[])], &[]);
                 }
                 cells.push(Some(sum));

@@ -491,7 +491,7 @@ mod tests {
             $1: f64[4] = temp at 0
             $2: f64[4] = output
             arena 64
-            call gemm f64 batch 1 m 2 n 2 k 3 strides [0,3,1], [0,1,3] ($0: f64[2,3], $0: f64[2,3]) -> ($1: f64[2,2])
+            call gemm f64 batch [1,1] m 2 n 2 k 3 from 0 by [0,0,3,1], 0 by [0,0,1,3] ($0: f64[2,3], $0: f64[2,3]) -> ($1: f64[2,2])
             call custom \"reverse\" ($1: f64[4]) -> ($2: f64[4])
             return $2
           }";

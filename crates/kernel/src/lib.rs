@@ -34,7 +34,8 @@ pub use ir::{
     lanes_of,
 };
 pub use library::{
-    AddAt, BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, SortRows, in_memory,
+    AddAt, BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, Matrices, SortRows,
+    in_memory,
 };
 pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};

@@ -56,23 +56,72 @@ pub enum Library {
     Custom(Custom),
 }
 
-/// A batched matrix product. Strides are in elements; the result is dense `[batch, m, n]`.
+/// A batched matrix product. The result is dense `[batch, m, n]`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Gemm {
     /// The element type of both operands and of the result.
     pub dtype: DType,
-    /// Number of products.
-    pub batch: usize,
+    /// Number of products, along two axes: those of one may lie otherwise than those of the other.
+    pub batch: [usize; 2],
     /// Rows of the result.
     pub m: usize,
     /// Columns of the result.
     pub n: usize,
     /// Length of the contraction.
     pub k: usize,
-    /// Strides of the left operand over batch, row and contraction.
-    pub a: [usize; 3],
-    /// Strides of the right operand over batch, contraction and column.
-    pub b: [usize; 3],
+    /// The left operand: its rows are those of the result.
+    pub a: Matrices,
+    /// The right operand: its columns are those of the result.
+    pub b: Matrices,
+}
+
+/// Where the matrices of a batch lie in an array. Everything is in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Matrices {
+    /// The first element of the first.
+    pub start: usize,
+    /// How far they are apart along each axis of the batch.
+    pub batch: [usize; 2],
+    /// How far rows are apart.
+    pub row: usize,
+    /// How far columns are apart.
+    pub col: usize,
+}
+
+impl Matrices {
+    /// Matrices of an array from its first element on, `batch` apart.
+    pub fn new(batch: usize, row: usize, col: usize) -> Matrices {
+        Matrices { start: 0, batch: [0, batch], row, col }
+    }
+
+    /// Where a matrix begins: its place along each axis of the batch is given.
+    pub fn begin(&self, [outer, inner]: [usize; 2]) -> usize {
+        self.start + outer * self.batch[0] + inner * self.batch[1]
+    }
+
+    /// How many elements the array has at least, if the batch and the matrices are so large; `None` if that is beyond
+    /// all numbers.
+    pub fn reach(&self, batch: [usize; 2], rows: usize, columns: usize) -> Option<usize> {
+        let extents = [batch[0], batch[1], rows, columns];
+        if extents.contains(&0) {
+            return Some(0);
+        }
+        let strides = [self.batch[0], self.batch[1], self.row, self.col];
+        let steps = extents.iter().zip(strides).map(|(extent, stride)| (extent - 1).checked_mul(stride));
+        steps.into_iter().try_fold(self.start.checked_add(1)?, |sum, step| sum.checked_add(step?))
+    }
+}
+
+impl Gemm {
+    /// How many products there are.
+    pub fn count(&self) -> usize {
+        self.batch[0] * self.batch[1]
+    }
+
+    /// The place of a product along each axis of the batch.
+    pub fn place(&self, number: usize) -> [usize; 2] {
+        [number / self.batch[1], number % self.batch[1]]
+    }
 }
 
 /// Columns of dense `[rows, len]`, each row put in the order of its keys, of which the first `kept` elements are

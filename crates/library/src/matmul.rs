@@ -67,9 +67,9 @@ pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8)
 
 /// Whether a product is split between threads, if one of them makes it.
 pub(crate) fn is_shared(gemm: &Gemm) -> bool {
-    let Gemm { batch, m, n, k, .. } = *gemm;
+    let Gemm { m, n, k, .. } = *gemm;
     let is_matrix = m > 1 && n > 1;
-    is_matrix && batch.saturating_mul(m).saturating_mul(n).saturating_mul(k) >= PARALLEL
+    is_matrix && gemm.count().saturating_mul(m).saturating_mul(n).saturating_mul(k) >= PARALLEL
 }
 
 /// What a product needs of its elements.
@@ -130,7 +130,7 @@ impl<T> Shared<T> {
 ///
 /// As for [`matmul`].
 unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
-    let Gemm { batch, m, n, k, .. } = *gemm;
+    let (Gemm { m, n, k, .. }, batch) = (*gemm, gemm.count());
     let work = m.saturating_mul(n).saturating_mul(k);
     if work <= TINY {
         // SAFETY: the caller's promise.
@@ -139,8 +139,9 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
     let (left, right, c) = (Shared(a.cast_mut()), Shared(b.cast_mut()), Shared(c));
     // Rows and columns of one product of the batch.
     let block = move |number: usize, rows: Range<usize>, columns: Range<usize>| {
-        let a = left.at(number * gemm.a[0] + rows.start * gemm.a[1]);
-        let b = right.at(number * gemm.b[0] + columns.start * gemm.b[2]);
+        let place = gemm.place(number);
+        let a = left.at(gemm.a.begin(place) + rows.start * gemm.a.row);
+        let b = right.at(gemm.b.begin(place) + columns.start * gemm.b.col);
         let c = c.at((number * m + rows.start) * n + columns.start);
         let part = Gemm { m: rows.len(), n: columns.len(), ..*gemm };
         // SAFETY: the caller's promise, for a part of the result of product `number`.
@@ -153,7 +154,7 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
     };
     let (whole, length) = (work.saturating_mul(batch), m.max(n));
     if m == 1 || n == 1 {
-        let step = if n == 1 { gemm.a[1] } else { gemm.b[2] };
+        let step = if n == 1 { gemm.a.row } else { gemm.b.col };
         let deep = if step == 1 { (DEEP / length.min(COLUMNS)).max(1) } else { k.max(1) };
         if k > deep {
             // SAFETY: the caller's promise.
@@ -185,7 +186,7 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
 ///
 /// As for [`matmul`].
 unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: Shared<T>, deep: usize) {
-    let Gemm { batch, m, n, k, .. } = *gemm;
+    let (Gemm { m, n, k, .. }, batch) = (*gemm, gemm.count());
     let (length, depths) = (m.max(n), k.div_ceil(deep));
     let blocks = length.div_ceil(COLUMNS);
     let (left, right) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
@@ -197,8 +198,9 @@ unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, 
                 (part / blocks / depths, part / blocks % depths, part % blocks * COLUMNS);
             let (from, count) = (depth * deep, COLUMNS.min(length - start));
             let [rows, columns] = if n == 1 { [start, 0] } else { [0, start] };
-            let a = left.at(number * gemm.a[0] + rows * gemm.a[1] + from * gemm.a[2]);
-            let b = right.at(number * gemm.b[0] + from * gemm.b[1] + columns * gemm.b[2]);
+            let place = gemm.place(number);
+            let a = left.at(gemm.a.begin(place) + rows * gemm.a.row + from * gemm.a.col);
+            let b = right.at(gemm.b.begin(place) + from * gemm.b.row + columns * gemm.b.col);
             let [m, n] = if n == 1 { [count, 1] } else { [1, count] };
             let part = Gemm { m, n, k: deep.min(k - from), ..*gemm };
             let sums = partial.at((number * depths + depth) * length + start);
@@ -252,7 +254,7 @@ fn in_parts(count: usize, worth: bool, work: impl Fn(Range<usize>) + Sync) {
 ///
 /// As for [`matmul`].
 unsafe fn one<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row: usize) {
-    let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
+    let Gemm { m, n, k, a: left, b: right, .. } = *gemm;
     if m == 1 || (n == 1 && c_row == 1) {
         // SAFETY: the caller's promise.
         if unsafe { with_vector(gemm, a, b, c) } {
@@ -260,7 +262,7 @@ unsafe fn one<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut 
         }
     }
     // SAFETY: the caller's promise.
-    unsafe { multiply([m, n, k], (a, a_row, a_col), (b, b_row, b_col), (c, c_row), false) };
+    unsafe { multiply([m, n, k], (a, left.row, left.col), (b, right.row, right.col), (c, c_row), false) };
 }
 
 /// A product with a vector, if the matrix and the vector lie as that is fast.
@@ -269,9 +271,12 @@ unsafe fn one<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut 
 ///
 /// As for [`matmul`].
 unsafe fn with_vector<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) -> bool {
-    let Gemm { m, n, k, a: [_, a_row, a_col], b: [_, b_row, b_col], .. } = *gemm;
-    let (count, matrix, along, down, vector, step) =
-        if n == 1 { (m, a, a_row, a_col, b, b_row) } else { (n, b, b_col, b_row, a, a_col) };
+    let Gemm { m, n, k, a: left, b: right, .. } = *gemm;
+    let (count, matrix, along, down, vector, step) = if n == 1 {
+        (m, a, left.row, left.col, b, right.row)
+    } else {
+        (n, b, right.col, right.row, a, left.col)
+    };
     if k == 0 || (step != 1 && k > 1) {
         return false;
     }
@@ -296,14 +301,16 @@ unsafe fn with_vector<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut 
 ///
 /// As for [`matmul`].
 unsafe fn plain<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
-    let Gemm { batch, m, n, k, a: [a_batch, a_row, a_col], b: [b_batch, b_row, b_col], .. } = *gemm;
-    for number in 0..batch {
+    let Gemm { m, n, k, a: left, b: right, .. } = *gemm;
+    for number in 0..gemm.count() {
+        let place = gemm.place(number);
+        let (a, b) = (a.wrapping_add(left.begin(place)), b.wrapping_add(right.begin(place)));
         for i in 0..m {
             for j in 0..n {
                 let mut sum = T::ZERO;
                 for p in 0..k {
-                    let a = a.wrapping_add(number * a_batch + i * a_row + p * a_col);
-                    let b = b.wrapping_add(number * b_batch + p * b_row + j * b_col);
+                    let a = a.wrapping_add(i * left.row + p * left.col);
+                    let b = b.wrapping_add(p * right.row + j * right.col);
                     // SAFETY: the caller's promise: an element of the left operand.
                     let a = unsafe { a.read() };
                     // SAFETY: the caller's promise: an element of the right operand.
@@ -320,6 +327,8 @@ unsafe fn plain<T: Number>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
 
 #[cfg(test)]
 mod tests {
+    use tracewell_kernel::Matrices;
+
     use super::*;
 
     #[test]
@@ -333,7 +342,8 @@ mod tests {
             (64, 65, 800),
         ];
         for (m, n, k) in sizes {
-            let gemm = Gemm { dtype: DType::F32, batch: 1, m, n, k, a: [0, k, 1], b: [0, n, 1] };
+            let (of_a, of_b) = (Matrices::new(0, k, 1), Matrices::new(0, n, 1));
+            let gemm = Gemm { dtype: DType::F32, batch: [1, 1], m, n, k, a: of_a, b: of_b };
             let values = |len: usize| (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.37).collect::<Vec<f32>>();
             let (a, b) = (values(m * k), values(k * n));
             // A row or column more than a multiple in the last part.
@@ -371,9 +381,11 @@ mod tests {
             };
             let expected: Vec<f64> =
                 (0..batch * length).map(|place| sum(place / length, place % length)).collect();
-            let (lengths, rows) = ([k * length, 1, length], [k, k, 1]);
-            let left = Gemm { dtype: DType::F64, batch, m: length, n: 1, k, a: lengths, b: [k, 1, 1] };
-            let right = Gemm { m: 1, n: length, a: rows, b: [k * length, length, 1], ..left };
+            let (of_matrix, of_vector) = (Matrices::new(k * length, 1, length), Matrices::new(k, 1, 1));
+            let left =
+                Gemm { dtype: DType::F64, batch: [1, batch], m: length, n: 1, k, a: of_matrix, b: of_vector };
+            let of_matrix = Matrices::new(k * length, length, 1);
+            let right = Gemm { m: 1, n: length, a: of_vector, b: of_matrix, ..left };
             for (gemm, a, b) in [(left, &matrix, &vector), (right, &vector, &matrix)] {
                 let mut c = vec![f64::NAN; batch * length];
                 // SAFETY: the vectors have the sizes of the product.
@@ -385,7 +397,8 @@ mod tests {
 
     #[test]
     fn subnormal_results_are_zero() {
-        let gemm = Gemm { dtype: DType::F32, batch: 1, m: 16, n: 16, k: 16, a: [0, 16, 1], b: [0, 16, 1] };
+        let all = Matrices::new(0, 16, 1);
+        let gemm = Gemm { dtype: DType::F32, batch: [1, 1], m: 16, n: 16, k: 16, a: all, b: all };
         let (a, b) = ([1e-40f32; 256], [1.0f32; 256]);
         let mut c = [1f32; 256];
         // SAFETY: the arrays have the sizes of the product.

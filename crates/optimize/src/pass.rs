@@ -10,7 +10,7 @@ pub struct Pass {
     /// For people, and for naming the pass that broke something.
     pub name: &'static str,
     /// The graph, rewritten.
-    pub run: fn(&Graph) -> Graph,
+    pub run: fn(Graph) -> Graph,
 }
 
 /// The graph after all passes.
@@ -22,7 +22,7 @@ pub fn optimize(graph: &Graph) -> Graph {
 pub fn optimize_with(graph: &Graph, passes: usize, watch: &mut dyn FnMut(&str, &Graph)) -> Graph {
     let mut graph = graph.clone();
     for pass in PIPELINE.iter().take(passes) {
-        graph = (pass.run)(&graph);
+        graph = (pass.run)(graph);
         watch(pass.name, &graph);
     }
     graph

@@ -40,6 +40,9 @@ impl Input<'_> {
     }
 }
 
+/// What a run makes. Most make one array, for which no list is allocated.
+pub type Results = SmallVec<[Tensor; 1]>;
+
 /// How one step of a run went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StepTime {
@@ -63,6 +66,8 @@ pub struct Executable {
     constants: Vec<(usize, Tensor)>,
     steps: Vec<Action>,
     results: Vec<Answer>,
+    /// Whether the results are the outputs, in their order.
+    is_plain: bool,
     arenas: Arenas,
     guard: bool,
     /// Keeps the machine code that `steps` points into.
@@ -150,6 +155,7 @@ impl Executable {
             constants: Vec::new(),
             steps: Vec::new(),
             results: Vec::new(),
+            is_plain: false,
             arenas: Arenas::default(),
             guard: std::env::var_os("TRACEWELL_GUARD").is_some_and(|value| value == "1"),
             kernels,
@@ -158,6 +164,9 @@ impl Executable {
         made.plan_slots(&result_types);
         made.steps = made.program.steps.iter().map(|step| made.plan_step(step)).collect();
         made.results = made.plan_results(result_types);
+        let is_output = |(k, answer): (usize, &Answer)| matches!(answer, Answer::Output(n, _) if *n == k);
+        made.is_plain =
+            made.results.len() == made.outputs.len() && made.results.iter().enumerate().all(is_output);
         Ok(made)
     }
 
@@ -228,15 +237,21 @@ impl Executable {
     ///
     /// A result takes over the memory of a given input where the program allows it and nobody else refers to
     /// it; [`Input::Taken`] is left in its place.
-    pub fn run(&self, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, RunError> {
-        self.run_watched(inputs, |_| {})
+    pub fn run(&self, inputs: &mut [Input<'_>]) -> Result<Results, RunError> {
+        self.run_watched(inputs, 1, |_| {})
+    }
+
+    /// Runs the steps so many times, at least once, on the same memory: what they take without what is around them. An
+    /// input that is given away must not be taken over, for the next time reads it again.
+    pub fn repeat(&self, inputs: &mut [Input<'_>], times: usize) -> Result<Results, RunError> {
+        self.run_watched(inputs, times.max(1), |_| {})
     }
 
     /// Runs the program and says how long each step took.
-    pub fn profile(&self, inputs: &mut [Input<'_>]) -> Result<(Vec<Tensor>, Vec<StepTime>), RunError> {
+    pub fn profile(&self, inputs: &mut [Input<'_>]) -> Result<(Results, Vec<StepTime>), RunError> {
         let mut times = Vec::with_capacity(self.steps.len());
         let mut last = std::time::Instant::now();
-        let results = self.run_watched(inputs, |step| {
+        let results = self.run_watched(inputs, 1, |step| {
             let now = std::time::Instant::now();
             let threads = match &self.steps[step] {
                 Action::Launch(launch) => launch.parts(),
@@ -252,12 +267,13 @@ impl Executable {
         Ok((results, times))
     }
 
-    /// Runs the program; `done` is told the number of each step when it has ended.
+    /// Runs the program, its steps so many times; `done` is told the number of each when it has ended.
     fn run_watched(
         &self,
         inputs: &mut [Input<'_>],
+        times: usize,
         mut done: impl FnMut(usize),
-    ) -> Result<Vec<Tensor>, RunError> {
+    ) -> Result<Results, RunError> {
         let mut addresses: Addresses = SmallVec::from_elem(std::ptr::null_mut(), self.program.slots.len());
         self.place_inputs(inputs, &mut addresses)?;
         // Results that are inputs are shared now, so that none of them is taken over.
@@ -269,7 +285,7 @@ impl Executable {
         }
         let scratch = self.place_temps(&mut addresses);
         let stop = Stop::current();
-        let outcome = self.steps.iter().enumerate().try_for_each(|(number, step)| {
+        let mut run = |(number, step): (usize, &Action)| {
             stop.check()?;
             let outcome = match step {
                 Action::Launch(launch) => {
@@ -291,7 +307,8 @@ impl Executable {
             };
             done(number);
             outcome
-        });
+        };
+        let outcome = (0..times).try_for_each(|_| self.steps.iter().enumerate().try_for_each(&mut run));
         self.keep(scratch);
         outcome?;
         Ok(self.answer(made, through))
@@ -318,13 +335,11 @@ impl Executable {
         Ok(())
     }
 
-    fn place_outputs(&self, inputs: &mut [Input<'_>], addresses: &mut Addresses) -> SmallVec<[Tensor; 4]> {
+    fn place_outputs(&self, inputs: &mut [Input<'_>], addresses: &mut Addresses) -> Results {
         let place = |output: &Output| {
             let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| {
                 // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
-                let mut tensor = unsafe { Tensor::uninit(output.dtype, &output.shape) };
-                let address = tensor.unique_ptr().expect("fresh memory is not shared");
-                (tensor, address)
+                unsafe { Tensor::uninit(output.dtype, &output.shape) }
             });
             addresses[output.slot] = address;
             tensor
@@ -358,7 +373,7 @@ impl Executable {
         }
     }
 
-    fn handed_through(&self, inputs: &[Input<'_>]) -> SmallVec<[Tensor; 4]> {
+    fn handed_through(&self, inputs: &[Input<'_>]) -> Results {
         let input = |answer: &Answer| match answer {
             Answer::Input(number, shape) => inputs[*number].tensor().map(|tensor| reshaped(tensor, shape)),
             Answer::Output(..) | Answer::Constant(_) => None,
@@ -366,16 +381,9 @@ impl Executable {
         self.results.iter().filter_map(input).collect()
     }
 
-    fn answer(&self, mut made: SmallVec<[Tensor; 4]>, through: SmallVec<[Tensor; 4]>) -> Vec<Tensor> {
-        let plain = through.is_empty()
-            && made.len() == self.results.len()
-            && self
-                .results
-                .iter()
-                .enumerate()
-                .all(|(k, answer)| matches!(answer, Answer::Output(n, _) if *n == k));
-        if plain {
-            return made.drain(..).collect();
+    fn answer(&self, made: Results, through: Results) -> Results {
+        if self.is_plain {
+            return made;
         }
         let mut through = through.into_iter();
         let answer = |answer: &Answer| match answer {

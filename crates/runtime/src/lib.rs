@@ -18,6 +18,6 @@ mod stop;
 pub use cache::{CompiledKernel, compiled};
 pub use code::{CodeMemory, live_code_bytes};
 pub use error::{BuildError, RunError};
-pub use executable::{Executable, Input, StepTime};
+pub use executable::{Executable, Input, Results, StepTime};
 pub use stop::{Cancel, with_cancel, with_time_limit};
 pub use tracewell_library::pool;

@@ -62,7 +62,7 @@ fn every_type_and_rule() {
                 let executable = Executable::new(program, vec![(dtype, Shape::from([len]))]);
                 let executable = executable.unwrap_or_else(|error| panic!("{error}"));
                 let found = executable.run(&mut inputs.each_ref().map(Input::Lent)).expect("a run");
-                assert_eq!(found, expected, "{add_at:?} of {dtype}[{len}], {count} at {index}");
+                assert_eq!(found[..], expected, "{add_at:?} of {dtype}[{len}], {count} at {index}");
             }
         }
     }

@@ -1,11 +1,13 @@
 //! Matrix products of every kind against plain loops.
 
 use tracewell_array::{DType, Literal, Shape, Tensor};
-use tracewell_kernel::{Gemm, Library, LibraryCall, Program, Role, Slot, SlotId, Step, eval_program};
+use tracewell_kernel::{
+    Gemm, Library, LibraryCall, Matrices, Program, Role, Slot, SlotId, Step, eval_program,
+};
 use tracewell_runtime::{Executable, Input};
 
 fn product(gemm: Gemm, lens: [usize; 2]) -> Executable {
-    let out = Shape::from([gemm.batch, gemm.m, gemm.n]);
+    let out = Shape::from([gemm.count(), gemm.m, gemm.n]);
     let slot = |len, role| Slot { dtype: gemm.dtype, len, role };
     let flat = |len: usize| (gemm.dtype, Shape::from([len]));
     let program = Program {
@@ -53,10 +55,13 @@ fn every_size_and_layout() {
         ] {
             for batch in [0, 1, 3] {
                 for transposed in 0..4 {
-                    let a = if transposed & 1 == 0 { [m * k, k, 1] } else { [m * k, 1, m] };
-                    let b = if transposed & 2 == 0 { [k * n, n, 1] } else { [k * n, 1, k] };
-                    let executable =
-                        product(Gemm { dtype, batch, m, n, k, a, b }, [batch * m * k, batch * k * n]);
+                    let lie = |rows: usize, columns: usize, is_transposed: bool| {
+                        let (row, col) = if is_transposed { (1, rows) } else { (columns, 1) };
+                        Matrices::new(rows * columns, row, col)
+                    };
+                    let (a, b) = (lie(m, k, transposed & 1 == 1), lie(k, n, transposed & 2 == 2));
+                    let gemm = Gemm { dtype, batch: [1, batch], m, n, k, a, b };
+                    let executable = product(gemm, [batch * m * k, batch * k * n]);
                     let inputs = [numbers(dtype, batch * m * k), numbers(dtype, batch * k * n)];
                     let expected =
                         eval_program(executable.program(), &inputs).expect("a product that evaluates");
@@ -75,12 +80,34 @@ fn every_size_and_layout() {
 /// One operand for the whole batch.
 #[test]
 fn broadcast() {
-    let gemm = Gemm { dtype: DType::F64, batch: 40, m: 9, n: 10, k: 50, a: [450, 50, 1], b: [0, 10, 1] };
+    let (a, b) = (Matrices::new(450, 50, 1), Matrices::new(0, 10, 1));
+    let gemm = Gemm { dtype: DType::F64, batch: [1, 40], m: 9, n: 10, k: 50, a, b };
     let executable = product(gemm, [40 * 450, 500]);
     let inputs = [numbers(DType::F64, 40 * 450), numbers(DType::F64, 500)];
     let expected = eval_program(executable.program(), &inputs).expect("a product that evaluates");
     let found = executable.run(&mut inputs.each_ref().map(Input::Lent)).expect("a run");
     assert_eq!(found[0].reshape([3600]).expect("as many"), expected[0]);
+}
+
+/// A batch along two axes, of columns of larger arrays, on one thread and on several.
+#[test]
+fn parts_of_arrays() {
+    for &dtype in &[DType::F32, DType::I32] {
+        for (outer, inner, m, n, k) in
+            [(2, 3, 5, 7, 4), (3, 2, 20, 33, 16), (4, 8, 64, 48, 32), (2, 2, 1, 9, 40)]
+        {
+            let (wide, deep) = (3 * inner * k, 2 * inner * n);
+            let a = Matrices { start: k, batch: [m * wide, 3 * k], row: wide, col: 1 };
+            let b = Matrices { start: inner * n, batch: [k * deep, n], row: deep, col: 1 };
+            let gemm = Gemm { dtype, batch: [outer, inner], m, n, k, a, b };
+            let inputs = [numbers(dtype, outer * m * wide), numbers(dtype, outer * k * deep)];
+            let executable = product(gemm, inputs.each_ref().map(Tensor::len));
+            let expected = eval_program(executable.program(), &inputs).expect("a product that evaluates");
+            let found = executable.run(&mut inputs.each_ref().map(Input::Lent)).expect("a run");
+            let found = found[0].reshape([outer * inner * m * n]).expect("as many");
+            assert_eq!(found, expected[0], "{dtype} {outer} {inner} {m} {n} {k}");
+        }
+    }
 }
 
 /// Rounding does not depend on which thread does what.
@@ -89,7 +116,8 @@ fn runs_agree_to_the_bit() {
     for (batch, m, n, k) in
         [(1, 150, 140, 130), (12, 64, 64, 64), (3, 130, 128, 128), (1, 1000, 1, 700), (2, 1, 1001, 700)]
     {
-        let whole = Gemm { dtype: DType::F32, batch, m, n, k, a: [m * k, k, 1], b: [k * n, n, 1] };
+        let (a, b) = (Matrices::new(m * k, k, 1), Matrices::new(k * n, n, 1));
+        let whole = Gemm { dtype: DType::F32, batch: [1, batch], m, n, k, a, b };
         let values =
             |len: usize, seed: usize| Tensor::from_fn([len], |i| ((i * 7919 + seed) % 1013) as f32 * 0.37);
         let (a, b) = (values(batch * m * k, 1), values(batch * k * n, 5));

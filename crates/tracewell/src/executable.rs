@@ -4,10 +4,9 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use tracewell_array::Tensor;
 use tracewell_graph::{Graph, InElement};
 use tracewell_kernel::CallError;
-use tracewell_runtime::{Executable, Input, RunError};
+use tracewell_runtime::{Executable, Input, Results, RunError};
 use tracewell_trace::{Error, ErrorKind};
 
 use crate::building::counted;
@@ -67,24 +66,39 @@ pub(crate) enum Failed {
 }
 
 /// Runs an executable. A panic in a user's buffer function goes on in the caller.
-pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, Error> {
-    try_run(executable, inputs).map_err(|failed| match failed {
+pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Results, Error> {
+    raised(executable.run(inputs))
+}
+
+/// The same so many times.
+pub(crate) fn repeat(
+    executable: &Executable,
+    inputs: &mut [Input<'_>],
+    times: usize,
+) -> Result<Results, Error> {
+    raised(executable.repeat(inputs, times))
+}
+
+fn raised(results: Result<Results, RunError>) -> Result<Results, Error> {
+    results.map_err(told).map_err(|failed| match failed {
         Failed::Error(error) => error,
         Failed::Panic(payload) => std::panic::resume_unwind(payload),
     })
 }
 
 /// The same for callers that have something to say about a panic.
-pub(crate) fn try_run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Vec<Tensor>, Failed> {
-    executable.run(inputs).map_err(|error| {
-        Failed::Error(match error {
-            RunError::Library { name, error } => failure(&name, error),
-            RunError::Panicked { payload, .. } => return Failed::Panic(payload),
-            stopped @ (RunError::Cancelled | RunError::TimeLimit(_)) => {
-                Error::new(ErrorKind::Stopped, stopped.to_string()).while_running()
-            }
-            other => Error::bug(other),
-        })
+pub(crate) fn try_run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Results, Failed> {
+    executable.run(inputs).map_err(told)
+}
+
+fn told(error: RunError) -> Failed {
+    Failed::Error(match error {
+        RunError::Library { name, error } => failure(&name, error),
+        RunError::Panicked { payload, .. } => return Failed::Panic(payload),
+        stopped @ (RunError::Cancelled | RunError::TimeLimit(_)) => {
+            Error::new(ErrorKind::Stopped, stopped.to_string()).while_running()
+        }
+        other => Error::bug(other),
     })
 }
 

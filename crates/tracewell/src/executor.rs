@@ -77,7 +77,7 @@ impl Executor for Compiled {
             let known: Option<Vec<Tensor>> = operands.iter().map(Value::known).collect();
             check_primitive(prim, &known.unwrap_or_default(), &results, self)?;
         }
-        Ok(results)
+        Ok(results.into_vec())
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) fn on<const N: usize, R: Outcome + Tree + 'static>(
     f: fn(&[Array; N]) -> R,
 ) -> Work {
     let f = tracewell::jit(f);
-    Box::new(move || tree::flatten(&f.call(&args)))
+    Box::new(move || f.call(&args))
 }
 
 fn word(i: usize, seed: u32) -> u32 {

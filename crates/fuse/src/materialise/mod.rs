@@ -27,7 +27,7 @@ const MAX_OPS: u32 = 2_000;
 const MAX_LOADS: usize = 24;
 /// Arrays that a kernel writes.
 const MAX_ROOTS: usize = 8;
-/// Positions at which an array is recomputed.
+/// Positions at which an array is recomputed, if there is something to compute.
 const MAX_READS: usize = 8;
 /// Operations that are as cheap as loading the result.
 const CHEAP: u32 = 4;
@@ -297,7 +297,9 @@ impl Walk<'_> {
             .iter()
             .flat_map(|&k| self.clusters[k].wanted[&id].iter().map(move |at| (k, at.clone())))
             .collect();
-        if reads.len() > MAX_READS || !readers.iter().all(|&k| self.has_room(k, node)) {
+        let computes = !matches!(node.def, Def::Fill(_) | Def::View { .. } | Def::Count { .. });
+        let is_often = computes && reads.len() > MAX_READS;
+        if is_often || !readers.iter().all(|&k| self.has_room(k, node)) {
             return false;
         }
         match node.def {

@@ -69,6 +69,10 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("broadcast and reduce", broadcast_reduce()),
         ("shapes", shapes()),
         ("heads", heads()),
+        ("scores", scores(false)),
+        ("scores of what is computed", scores(true)),
+        ("products of parts", parts_of_products()),
+        ("products of parts with wholes", part_with_whole()),
         ("reshape of permuted expensive", uneven()),
         ("several results", several()),
         ("handed through", handed_through()),
@@ -188,6 +192,59 @@ fn heads() -> Graph {
     let back = m.permute(&e, &[0, 2, 1, 3]);
     let y = m.reshape(&back, &[2, 5, 12]);
     m.finish(&[&y])
+}
+
+/// Scores of attention: queries and keys are parts of one array, in memory or computed.
+pub(crate) fn scores(is_computed: bool) -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[2, 12, 3 * 4 * 16]);
+    let x = if is_computed { m.op(Exp {}, &[&x]) } else { x };
+    let x = m.reshape(&x, &[2, 12, 3, 4, 16]);
+    let all = m.permute(&x, &[2, 0, 3, 1, 4]);
+    let mut part = |k: usize| {
+        let slice = Slice { start: vec![k, 0, 0, 0, 0], limit: vec![k + 1, 2, 4, 12, 16], step: vec![1; 5] };
+        let slice = m.op(slice, &[&all]);
+        m.reshape(&slice, &[2, 4, 12, 16])
+    };
+    let (q, k) = (part(1), part(2));
+    let dot =
+        DotGeneral { a_contract: vec![3], b_contract: vec![3], a_batch: vec![0, 1], b_batch: vec![0, 1] };
+    let y = m.op(dot, &[&q, &k]);
+    m.finish(&[&y])
+}
+
+/// A batch along two axes of one operand, and along one of the other.
+fn part_with_whole() -> Graph {
+    let mut m = Make::new();
+    let (x, w) = (m.input(&[2, 12, 4, 16]), m.input(&[2, 4, 16, 12]));
+    let heads = m.permute(&x, &[0, 2, 1, 3]);
+    let dot = |a: usize, b: usize| DotGeneral {
+        a_contract: vec![a],
+        b_contract: vec![b],
+        a_batch: vec![0, 1],
+        b_batch: vec![0, 1],
+    };
+    let left = m.op(dot(3, 2), &[&heads, &w]);
+    let right = m.op(dot(2, 3), &[&w, &heads]);
+    m.finish(&[&left, &right])
+}
+
+/// Products of a part of a matrix: of turned and of repeated rows, of every other column, of rows from the last on.
+fn parts_of_products() -> Graph {
+    let mut m = Make::new();
+    let (x, w) = (m.input(&[40, 60]), m.input(&[30, 50]));
+    let slice = Slice { start: vec![3, 10], limit: vec![33, 40], step: vec![1, 1] };
+    let middle = m.op(slice, &[&x]);
+    let turned = m.permute(&middle, &[1, 0]);
+    let slice = Slice { start: vec![1, 0], limit: vec![31, 60], step: vec![1, 2] };
+    let apart = m.op(slice, &[&x]);
+    let back = m.op(Reverse { axes: vec![0] }, &[&middle]);
+    let row = m.op(Slice { start: vec![7, 0], limit: vec![8, 30], step: vec![1, 1] }, &[&x]);
+    let repeated = m.broadcast(&row, &[30, 30], &[0, 1]);
+    let products: Vec<Atom> = [&middle, &turned, &apart, &back, &repeated]
+        .map(|part| m.op(DotGeneral::matmul(), &[part, &w]))
+        .to_vec();
+    m.finish(&products.iter().collect::<Vec<_>>())
 }
 
 /// A reshape that no loops can follow.

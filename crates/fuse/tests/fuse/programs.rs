@@ -353,10 +353,26 @@ fn product() {
                   }
                 }
               }
-              call gemm f32 batch 1 m 40 n 50 k 60 strides [1,60,1], [1,50,1] ($0: f32[40,60], $1: f32[60,50]) -> ($3: f32[40,50])
+              call gemm f32 batch [1,1] m 40 n 50 k 60 from 0 by [0,1,60,1], 0 by [0,1,50,1] ($0: f32[40,60], $1: f32[60,50]) -> ($3: f32[40,50])
               launch @add($2, $3, $3) sizes 40, 50 cost 21
               return $3
             }
         "#]],
+    );
+}
+
+/// Products read queries and keys where they lie.
+#[test]
+fn parts_of_one_array() {
+    check(
+        &compositions::scores(false),
+        expect![[r#"
+        program @composition {
+          $0: f32[4608] = input 0
+          $1: f32[1152] = output
+          call gemm f32 batch [2,4] m 12 n 12 k 16 from 64 by [2304,16,192,1], 128 by [2304,16,1,192] ($0: f32[2,12,192], $0: f32[2,12,192]) -> ($1: f32[2,4,12,12])
+          return $1
+        }
+    "#]],
     );
 }

@@ -3,7 +3,7 @@
 //! The result has the batch axes, then the free axes of `a`, then the free axes of `b`.
 
 use tracewell_array::{Complex64, DType, Literal, Shape, Tensor};
-use tracewell_kernel::{Gemm, Library, LibraryCall};
+use tracewell_kernel::{Gemm, Library, LibraryCall, Matrices};
 
 use super::elementwise::arity;
 use super::shape_rules::{bilinear_jvp, each_index, linear_operand, position};
@@ -252,23 +252,23 @@ impl Primitive for DotGeneral {
         if is_small || are_of_vectors {
             return Ok(Lowering::Late(self.written_out(a, b)?.into()));
         }
-        let strides = |ty: &ArrayType, groups: [&[usize]; 3]| -> Option<[usize; 3]> {
-            let all: Option<Vec<usize>> = groups.iter().map(|g| group_stride(&ty.shape, g)).collect();
-            all?.try_into().ok()
+        let matrices = |ty: &ArrayType, batch: &[usize], rows: &[usize], columns: &[usize]| {
+            let stride = |group| group_stride(&ty.shape, group);
+            Some(Matrices::new(stride(batch)?, stride(rows)?, stride(columns)?))
         };
-        let a_strides = strides(a, [left.batch, &left.free, left.contract]);
-        let b_strides = strides(b, [right.batch, right.contract, &right.free]);
-        let (Some(a_strides), Some(b_strides)) = (a_strides, b_strides) else {
+        let of_a = matrices(a, left.batch, &left.free, left.contract);
+        let of_b = matrices(b, right.batch, right.contract, &right.free);
+        let (Some(of_a), Some(of_b)) = (of_a, of_b) else {
             return Ok(Lowering::Graph(self.canonical(a, b)?.into()));
         };
         let gemm = Gemm {
             dtype: a.dtype,
-            batch: product(&a.shape, left.batch),
+            batch: [1, product(&a.shape, left.batch)],
             m: product(&a.shape, &left.free),
             n: product(&b.shape, &right.free),
             k: product(&a.shape, left.contract),
-            a: a_strides,
-            b: b_strides,
+            a: of_a,
+            b: of_b,
         };
         let types = |types: &[ArrayType]| types.iter().map(|t| (t.dtype, t.shape.clone())).collect();
         Ok(Lowering::Library(LibraryCall {

@@ -35,7 +35,9 @@ mod tests {
     use crate::build::KernelBuilder;
     use crate::conv::{Conv, ConvResult, WindowAxis};
     use crate::ir::{Index, Kernel, Size};
-    use crate::library::{BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall};
+    use crate::library::{
+        BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, Matrices,
+    };
     use crate::op::{Combine, Comparison, Op};
     use crate::program::{Program, Role, Slot, SlotId, Step};
 
@@ -124,7 +126,8 @@ mod tests {
         let constant = [1.5, -0.0, f64::NAN, f64::NEG_INFINITY].map(Literal::new);
         let slot = |dtype, len, role| Slot { dtype, len, role };
         let flat = Tensor::from_literals(DType::F64, [4], &constant).unwrap();
-        let gemm = Gemm { dtype: DType::F64, batch: 1, m: 2, n: 2, k: 2, a: [4, 2, 1], b: [4, 2, 1] };
+        let all = Matrices { start: 0, batch: [0, 4], row: 2, col: 1 };
+        let gemm = Gemm { dtype: DType::F64, batch: [1, 1], m: 2, n: 2, k: 2, a: all, b: all };
         let matrix = || (DType::F64, [2, 2].into());
         let axis = WindowAxis {
             image: 2,
@@ -249,7 +252,7 @@ mod tests {
               }
               launch @copy#1($0, $1)
               launch @"everything at once"() sizes 10, -9223372036854775808 cost 12
-              call gemm f64 batch 1 m 2 n 2 k 2 strides [4,2,1], [4,2,1] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
+              call gemm f64 batch [1,1] m 2 n 2 k 2 from 0 by [0,4,2,1], 0 by [0,4,2,1] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
               call conv kernel f64 batch 1 groups 2 from 1 to 3 over [places 4 stride 1 of window 3 by 6 low -1 on image 2 by 5, places 4 stride 1 of window 3 by 6 low -1 on image 2 by 5] ($0: f64[2,2], $3: f64[2,2]) -> ($1: f64[2,2])
               return $1, $0
             }
@@ -302,8 +305,8 @@ mod tests {
             "kernel @a() { %1: f32 = reduce sum over %0 < 1 {} }",
             "kernel @a() { store b00[0], %0 }",
             "kernel @a() { while {} }",
-            "kernel @a() { call gemm f32 batch 1 m 1 n 1 k x }",
-            "kernel @a() { call gemm f32 batch 1 m 1 n 1 k 1 strides [1,1], [1,1,1] () -> () }",
+            "kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k x }",
+            "kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k 1 strides [1,1], [1,1,1] () -> () }",
             "kernel @a() { call custom \"f\" () -> () }",
             "kernel @\"\\q\"() {}",
             "kernel @a() sizes 99999999999999999999 {}",
@@ -349,9 +352,9 @@ mod tests {
               1:21: expected a buffer such as `b0`, found `b00`
             kernel @a() { while {} }
               1:24: expected `do`, found `}`
-            kernel @a() { call gemm f32 batch 1 m 1 n 1 k x }
+            kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k x }
               1:47: expected a number, found `x`
-            kernel @a() { call gemm f32 batch 1 m 1 n 1 k 1 strides [1,1], [1,1,1] () -> () }
+            kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k 1 strides [1,1], [1,1,1] () -> () }
               1:57: an operand has three strides
             kernel @a() { call custom "f" () -> () }
               1:27: there is no function `f`

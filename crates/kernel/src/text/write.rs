@@ -13,7 +13,7 @@ use super::lex::is_word;
 use super::quoted::quote;
 use crate::conv::{Conv, ConvResult, WindowAxis};
 use crate::ir::{BufferId, Carry, Index, Kernel, Param, Region, Size, Stmt, Value, Window};
-use crate::library::{Library, LibraryCall};
+use crate::library::{Library, LibraryCall, Matrices};
 use crate::op::Op;
 use crate::program::{Program, Role, Slot, SlotId, Step};
 
@@ -479,8 +479,11 @@ fn step_text(step: &Step, kernels: &[String]) -> String {
 fn call_text<T>(call: &LibraryCall, operands: &[T], text: impl Fn(&T) -> String) -> String {
     let library = match &call.library {
         Library::Gemm(g) => {
-            let (a, b) = (Shape::from(g.a), Shape::from(g.b));
-            format!("gemm {} batch {} m {} n {} k {} strides {a}, {b}", g.dtype, g.batch, g.m, g.n, g.k)
+            let lie = |x: &Matrices| {
+                format!("{} by {}", x.start, Shape::from([x.batch[0], x.batch[1], x.row, x.col]))
+            };
+            let (batch, a, b) = (Shape::from(g.batch), lie(&g.a), lie(&g.b));
+            format!("gemm {} batch {batch} m {} n {} k {} from {a}, {b}", g.dtype, g.m, g.n, g.k)
         }
         Library::Linalg(linalg) => linalg.to_string(),
         Library::Sort(s) => {

@@ -416,21 +416,13 @@ fn check_gemm(g: &Gemm, call: &LibraryCall) -> Result<(), String> {
     if g.dtype.is_bool() || g.dtype.is_complex() || [a, b, c].iter().any(|(dtype, _)| *dtype != g.dtype) {
         return Err("the operands of `gemm` have its type, which is not bool".to_owned());
     }
-    // How many elements an operand needs so that its last one exists; none if it has none.
-    let reach = |extents: [usize; 3], strides: [usize; 3]| {
-        if extents.contains(&0) {
-            return Some(0);
-        }
-        let steps = extents.iter().zip(strides).map(|(extent, stride)| (extent - 1).checked_mul(stride));
-        steps.into_iter().try_fold(1usize, |sum, step| sum.checked_add(step?))
-    };
     let fits = |needed: Option<usize>, shape: &tracewell_array::Shape| {
         needed.is_some_and(|needed| needed <= shape.checked_len().unwrap_or(0))
     };
-    if !fits(reach([g.batch, g.m, g.k], g.a), &a.1) || !fits(reach([g.batch, g.k, g.n], g.b), &b.1) {
+    if !fits(g.a.reach(g.batch, g.m, g.k), &a.1) || !fits(g.b.reach(g.batch, g.k, g.n), &b.1) {
         return Err("`gemm` reaches outside an operand".to_owned());
     }
-    let result = tracewell_array::Shape::from([g.batch, g.m, g.n]);
+    let result = tracewell_array::Shape::from([g.batch[0], g.batch[1], g.m, g.n]);
     if result.checked_len().is_none() || result.checked_len() != c.1.checked_len() {
         return Err(format!("the result of `gemm` is {result}, not {}", c.1));
     }

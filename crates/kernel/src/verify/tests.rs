@@ -91,12 +91,12 @@ fn kernels() {
         "%0: f32 = const 1.0 store b1[0], %0 %1: f32 = load b1[0] %2: f32 = load b1[1]",
         "%0: f32 = const 1.0 for %1 < 2 { store b1[%1], %0 } %2: f32 = load b1[0]",
         "%0: f32 = const 1.0 %1: f32 = load b0[%0]",
-        "call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
-        "call gemm f32 batch 1 m 2 n 5 k 3 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
-        "call gemm f32 batch 1 m 2 n 2 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
-        "call gemm f64 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
-        "call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])",
-        "call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])",
+        "call gemm f32 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
+        "call gemm f32 batch [1,1] m 2 n 5 k 3 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
+        "call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
+        "call gemm f64 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])",
+        "call gemm f32 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])",
+        "call gemm f32 batch [1,1] m 1 n 5 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])",
         "call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 5 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])",
         "call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 4 by 0] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])",
         "call conv kernel f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low -1 on image 4 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])",
@@ -144,17 +144,17 @@ fn kernels() {
           `b1` is written: it is loaded only where this iteration stored before
         %0: f32 = const 1.0 %1: f32 = load b0[%0]
           `%0` in the index is f32, not i64
-        call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+        call gemm f32 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
           verified
-        call gemm f32 batch 1 m 2 n 5 k 3 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+        call gemm f32 batch [1,1] m 2 n 5 k 3 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
           `gemm` reaches outside an operand
-        call gemm f32 batch 1 m 2 n 2 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+        call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
           the result of `gemm` is [1,2,2], not [10]
-        call gemm f64 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
+        call gemm f64 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
           the operands of `gemm` have its type, which is not bool
-        call gemm f32 batch 1 m 2 n 5 k 2 strides [4,2,1], [10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])
+        call gemm f32 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])
           operand 2 is written and must not be another operand too
-        call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])
+        call gemm f32 batch [1,1] m 1 n 5 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] (b0: f32[3], b0: f32[10]) -> (b2: f32[5])
           `b2` has 4 elements, not those of the call
         call conv image f32 batch 1 groups 1 from 1 to 2 over [places 5 stride 1 of window 3 by 1 low 1 on image 5 by 1] (b2: f32[4], b0: f32[3,1,2]) -> (b1: f32[10])
           operand 0 of `conv` is [1,5,1], not [4]
@@ -263,7 +263,7 @@ fn iterations_do_not_meet() {
         // A scatter in blocks.
         "each %0 < 2 { for %1 < 3 { %7: i64 = clamp %1 < 5 %9: f32 = const 1.0 store b1[%0*5 + %7], %9 } }"
             .to_owned(),
-        "each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] \
+        "each %0 < 2 { call gemm f32 batch [1,1] m 1 n 10 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] \
          (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }"
             .to_owned(),
         // Columns side by side: in steps of two rows, and one that is looked up.
@@ -271,10 +271,10 @@ fn iterations_do_not_meet() {
          %2: i64 = const 1 %3: i64 = clamp %2 < 5 store b1[%0 + %3*2], %9 }"
             .to_owned(),
         // Each iteration calls with windows of its own, and then with one that reaches into the next.
-        "each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] \
+        "each %0 < 2 { call gemm f32 batch [1,1] m 1 n 5 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] \
          (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }"
             .to_owned(),
-        "each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] \
+        "each %0 < 2 { call gemm f32 batch [1,1] m 1 n 5 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] \
          (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*4]: f32[5]) }"
             .to_owned(),
     ];
@@ -323,13 +323,13 @@ fn iterations_do_not_meet() {
           iterations of `each %0` may meet in `b1`
         each %0 < 2 { for %1 < 3 { %7: i64 = clamp %1 < 5 %9: f32 = const 1.0 store b1[%0*5 + %7], %9 } }
           verified
-        each %0 < 2 { call gemm f32 batch 1 m 1 n 10 k 1 strides [0,0,0], [0,0,1] (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }
+        each %0 < 2 { call gemm f32 batch [1,1] m 1 n 10 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] (b2: f32[4], b0: f32[10]) -> (b1: f32[10]) }
           iterations of `each %0` may meet in `b1`
         each %0 < 2 { %9: f32 = const 1.0 for %1 < 2 { store b1[%0 + %1*4], %9 store b1[%0 + %1*4 + 2], %9 } %2: i64 = const 1 %3: i64 = clamp %2 < 5 store b1[%0 + %3*2], %9 }
           verified
-        each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }
+        each %0 < 2 { call gemm f32 batch [1,1] m 1 n 5 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*5]: f32[5]) }
           verified
-        each %0 < 2 { call gemm f32 batch 1 m 1 n 5 k 1 strides [0,0,0], [0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*4]: f32[5]) }
+        each %0 < 2 { call gemm f32 batch [1,1] m 1 n 5 k 1 from 0 by [0,0,0,0], 0 by [0,0,0,1] (b0: f32[1], b0[%0*5]: f32[5]) -> (b1[%0*4]: f32[5]) }
           iterations of `each %0` may meet in `b1`
     "#]].assert_eq(&text);
 }
@@ -636,7 +636,7 @@ fn outputs_that_reuse_inputs() {
         ),
         (
             "$0: f32[4] = input 0 $1: f32[4] = output reuse input 0",
-            "call gemm f32 batch 1 m 2 n 2 k 2 strides [0,2,1], [0,2,1] \
+            "call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,0,2,1], 0 by [0,0,2,1] \
              ($0: f32[4], $0: f32[4]) -> ($1: f32[4]) return $1",
         ),
     ]);
@@ -672,7 +672,7 @@ fn outputs_that_reuse_inputs() {
             launch @copy($0, $1) sizes 9 launch @copy($1, $2) sizes 9 return $1
               Slot(2): another output may reuse input 0 already
             $0: f32[4] = input 0 $1: f32[4] = output reuse input 0
-            call gemm f32 batch 1 m 2 n 2 k 2 strides [0,2,1], [0,2,1] ($0: f32[4], $0: f32[4]) -> ($1: f32[4]) return $1
+            call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,0,2,1], 0 by [0,0,2,1] ($0: f32[4], $0: f32[4]) -> ($1: f32[4]) return $1
               Slot(1): input 0 is not read only at the index where the output is stored
         "#]].assert_eq(&text);
 }

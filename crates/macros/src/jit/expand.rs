@@ -30,8 +30,11 @@ pub(crate) fn expand(function: &Function, plan: &Plan) -> TokenStream {
     // arguments is released before they are, also in a crate of an older edition.
     let traced = block(quote!(#(#enter)* #body), function.body.span().resolved_at(Span::mixed_site()));
     let inside = quote_spanned!(Span::mixed_site()=> |__inside: &mut __tracewell::Inside| -> #output #traced);
-    let run =
-        call(quote!(__tracewell::Call::run), &output, quote_spanned!(Span::mixed_site()=> __call, #inside));
+    let run = call(
+        quote!(__tracewell::Call::run),
+        &output,
+        quote_spanned!(Span::mixed_site()=> &mut __call, #inside),
+    );
     // A second one would be a warning.
     let track_caller =
         (!attrs.iter().any(|attr| attr.path().is_ident("track_caller"))).then(|| quote!(#[track_caller]));
@@ -349,7 +352,7 @@ mod tests {
                 __tracewell::Call::static_argument(&mut __call, "g", ::core::convert::identity(&g));
                 __tracewell::Call::static_argument(&mut __call, "h",
                     ::core::convert::identity(&::std::borrow::ToOwned::to_owned(h)));
-                __tracewell::Call::run(__call, |__inside: &mut __tracewell::Inside| -> Result<T> {
+                __tracewell::Call::run(&mut __call, |__inside: &mut __tracewell::Inside| -> Result<T> {
                     let mut a = __tracewell::Inside::owned(__inside, ::core::convert::identity(&__given0));
                     let __lender1 = __tracewell::Inside::owned(__inside, ::core::convert::identity(b));
                     let b = <[T] as __tracewell::TreeRef>::lend(&__lender1);

@@ -9,9 +9,6 @@ use crate::rebuild::{Results, rebuild};
 
 /// Replaces control flow that decides nothing by what it does.
 pub fn disappear(graph: &Graph) -> Graph {
-    if !graph.equations.iter().any(|equation| equation.prim.is_control()) {
-        return graph.clone();
-    }
     rebuild(graph, |builder, equation, operands| {
         let types: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
         replaced(builder, &equation.prim, &operands, &types)

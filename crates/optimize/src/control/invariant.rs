@@ -13,9 +13,6 @@ use crate::rebuild::{Results, rebuild};
 
 /// Moves what does not depend on the turn before the loop.
 pub fn invariant(graph: &Graph) -> Graph {
-    if !graph.equations.iter().any(|equation| equation.prim.is_control()) {
-        return graph.clone();
-    }
     rebuild(graph, |builder, equation, operands| {
         moved(builder, &equation.prim, &operands)
             .unwrap_or_else(|| rebind(builder, equation.prim.clone(), &operands))
@@ -259,7 +256,7 @@ mod tests {
     #[test]
     fn out_of_two_loops() {
         check(
-            |graph| crate::nested::inside_out(graph, invariant),
+            |graph| crate::nested::control_inside_out(graph.clone(), invariant),
             "(%0: f32[3], %1: f32[2,4]) -> (f32[2,4,3])",
             "%2: f32[2,4,3] = each[graph=func @e(%0: f32[3], %1: f32[4]) -> (f32[4,3]) {
                %2: f32[4,3] = scan[body=func @b(%0: f32[3], %1: f32[]) -> (f32[3]) {

@@ -12,9 +12,6 @@ use crate::rebuild::{Results, rebuild};
 
 /// Tells the graphs of control flow what is known of its operands.
 pub fn specialize(graph: &Graph) -> Graph {
-    if !graph.equations.iter().any(|equation| equation.prim.is_control()) {
-        return graph.clone();
-    }
     rebuild(graph, |builder, equation, operands| {
         let told = told(&equation.prim, &operands);
         unchanged(builder, &told, &operands).unwrap_or_else(|| rebind(builder, told, &operands))

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use tracewell_array::{DType, Tensor};
 use tracewell_graph::prim::Call as CallGraph;
 use tracewell_graph::{Graph, Location, Prim};
-use tracewell_runtime::Input;
+use tracewell_runtime::{Input, Results};
 use tracewell_trace::{
     Api, Argument, Called, Error, ErrorKind, Event, Executed, Form, Staged, Value, bind, bind_finer, current,
     is_execution_observed, is_idle, is_observed, notify,
@@ -78,8 +78,8 @@ impl Callee<'_> {
 enum Leaf<'a> {
     /// The caller keeps it.
     Lent(&'a Array),
-    /// The call owns it, perhaps as the only one.
-    Given(Array),
+    /// The call owns it, perhaps as the only one. Few are, and the others are moved about without its size.
+    Given(Box<Array>),
 }
 
 impl Leaf<'_> {
@@ -137,7 +137,7 @@ impl<'a> Call<'a> {
         let hole = hole();
         value.rebuild(&mut |leaf| {
             self.key.leaf(leaf.dtype(), is_weak(leaf), leaf.shape());
-            self.leaves.push(Leaf::Given(leaf.clone()));
+            self.leaves.push(Leaf::Given(Box::new(leaf.clone())));
             hole.clone()
         })
     }
@@ -154,7 +154,7 @@ impl<'a> Call<'a> {
     }
 
     /// Runs: from the cache, or by tracing `body` first. The type of `body` is the function's identity.
-    pub fn run<R: Outcome, F: Fn(&mut Inside<'_>) -> R>(mut self, body: F) -> R {
+    pub fn run<R: Outcome, F: Fn(&mut Inside<'_>) -> R>(&mut self, body: F) -> R {
         self.key.node::<F>();
         if is_idle()
             && !is_observed()
@@ -165,7 +165,7 @@ impl<'a> Call<'a> {
             && let Ok(executable) = entry.compiled()
             && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
-            let mut inputs = inputs(self.leaves);
+            let mut inputs = inputs(&mut self.leaves);
             return match try_run(executable, &mut inputs) {
                 Ok(results) => R::own(R::success(filled(like, results, &entry))),
                 Err(failed) => R::own(fail::<R>(failed, self.callee, self.place, &entry, &inputs)),
@@ -175,7 +175,7 @@ impl<'a> Call<'a> {
     }
 
     /// The full way: events, the boundary, tracing, errors.
-    fn run_slowly<R: Outcome>(self, body: impl Fn(&mut Inside<'_>) -> R) -> R::With<R::Ok> {
+    fn run_slowly<R: Outcome>(&mut self, body: impl Fn(&mut Inside<'_>) -> R) -> R::With<R::Ok> {
         let location = Location::from(self.place);
         let function = Function { called: Some(location.clone()), ..self.callee.function() };
         let _session = repro::session();
@@ -203,7 +203,7 @@ impl<'a> Call<'a> {
                     }
                     notify(&Event::Run { graph: &entry.graph });
                     let watched = is_execution_observed().then(|| Watched::start(&self.leaves));
-                    let mut inputs = inputs(self.leaves);
+                    let mut inputs = inputs(&mut self.leaves);
                     // Where results are looked at, arguments are not given away.
                     let before = if checked { kept(&inputs) } else { Vec::new() };
                     let results = run(executable, &mut inputs);
@@ -253,7 +253,7 @@ impl<'a> Call<'a> {
             {
                 notify(&Event::CacheHit { function: self.callee.name(), location });
                 repro::found(&entry);
-                return Ok(entry);
+                return Ok(Arc::clone(&entry));
             }
             let _tracing = match turn::take(&self.key) {
                 Turn::Trace(tracing) => tracing,
@@ -266,7 +266,7 @@ impl<'a> Call<'a> {
             crate::dump::traced(self.callee.name(), &traced.staged.graph, duration);
             let recorded = repro::take_body();
             if CHECK_PURITY.is_on() {
-                self.check_purity(function, known.as_deref(), &traced, &body)?;
+                self.check_purity(function, known.as_deref().map(Arc::as_ref), &traced, &body)?;
             }
             let kept = !traced.staged.asked;
             let mut entry = self.new_entry(signature, traced);
@@ -391,7 +391,7 @@ fn hole() -> Array {
 }
 
 /// The inputs of a program. All data is known, or was found to be.
-fn inputs(leaves: SmallVec<[Leaf<'_>; 8]>) -> SmallVec<[Input<'_>; 8]> {
+fn inputs<'a>(leaves: &mut SmallVec<[Leaf<'a>; 8]>) -> SmallVec<[Input<'a>; 8]> {
     let input = |leaf| match leaf {
         Leaf::Lent(array) => match array.value() {
             Value::Known(tensor, _) => Some(Input::Lent(tensor)),
@@ -399,7 +399,7 @@ fn inputs(leaves: SmallVec<[Leaf<'_>; 8]>) -> SmallVec<[Input<'_>; 8]> {
         },
         Leaf::Given(array) => array.into_known().map(Input::Given),
     };
-    leaves.into_iter().filter_map(input).collect()
+    leaves.drain(..).filter_map(input).collect()
 }
 
 /// A failure of a run, raised at the caller's line as by the full way.
@@ -456,7 +456,7 @@ fn kept(inputs: &[Input<'_>]) -> Vec<Option<Tensor>> {
 }
 
 /// The results in the structure of the function's result.
-fn filled<Y: Tree>(like: &Y, results: Vec<Tensor>, entry: &Entry) -> Y {
+fn filled<Y: Tree>(like: &Y, results: Results, entry: &Entry) -> Y {
     let mut next = results.into_iter().enumerate();
     like.rebuild(&mut |hole| match next.next() {
         Some((i, tensor)) => {

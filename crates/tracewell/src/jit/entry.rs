@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -100,9 +101,12 @@ static REMOVALS: AtomicU64 = AtomicU64::new(0);
 /// How many entries a thread keeps for itself.
 const KEPT: usize = 256;
 
+/// An entry as a thread holds it: counted without the others, who would wait for each other's counting.
+pub(crate) type Held = Rc<Arc<Entry>>;
+
 #[derive(Default)]
 struct Own {
-    entries: FxHashMap<Key, Arc<Entry>>,
+    entries: FxHashMap<Key, Held>,
     removals: u64,
 }
 
@@ -115,7 +119,7 @@ fn entries() -> MutexGuard<'static, ByteCache<Key, Arc<Entry>>> {
 }
 
 /// The entry of a key.
-pub(crate) fn find(key: &Key) -> Option<Arc<Entry>> {
+pub(crate) fn find(key: &Key) -> Option<Held> {
     OWN.with_borrow_mut(|own| {
         let removals = REMOVALS.load(Ordering::Relaxed);
         if own.removals != removals {
@@ -125,7 +129,7 @@ pub(crate) fn find(key: &Key) -> Option<Arc<Entry>> {
         if let Some(entry) = own.entries.get(key) {
             return Some(entry.clone());
         }
-        let entry = entries().get(key)?;
+        let entry = Rc::new(entries().get(key)?);
         if !entry.captured.is_empty() {
             // What it captured belongs to a trace that is going on, and must not outlive it here.
             return Some(entry);

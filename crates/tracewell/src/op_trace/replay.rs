@@ -2,7 +2,7 @@
 
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Location};
-use tracewell_runtime::Input;
+use tracewell_runtime::{Input, Results};
 use tracewell_trace::{Error, ErrorKind, Value, complete};
 
 use super::{OpInput, OpRecord, OpTrace};
@@ -107,7 +107,7 @@ impl OpRecord {
         if let Some(graph) = called(&self.prim) {
             let executable = executable(graph, &Settings::default())?;
             let mut inputs: Vec<Input<'_>> = operands.iter().map(Input::Lent).collect();
-            return run(&executable, &mut inputs).map_err(placed);
+            return run(&executable, &mut inputs).map(Results::into_vec).map_err(placed);
         }
         let operands: Vec<Option<Tensor>> = operands.into_iter().map(Some).collect();
         let results = step(&self.prim, &operands, &self.types, &Compiled).map_err(placed)?;

@@ -148,7 +148,7 @@ impl Case<'_> {
     /// The first rewrite of a pass that goes wrong, with the graph before and after it.
     fn blame_pass(&self, pass: usize, before: &Graph) -> Blame {
         let pass = &PIPELINE[pass];
-        let made = |most: usize| up_to(most, || guarded(|| (pass.run)(before)));
+        let made = |most: usize| up_to(most, || guarded(|| (pass.run)(before.clone())));
         let (rewrite, part) = first_bad(|most| {
             let (graph, taken) = made(most);
             (self.means_another(&graph), taken)
@@ -156,7 +156,7 @@ impl Case<'_> {
         // Where a rewrite panics there is no graph after it.
         let or = |made: Result<Graph, String>, graph: &Graph| made.unwrap_or_else(|_| graph.clone());
         let (before, after) = match rewrite {
-            0 => (before.clone(), or(guarded(|| (pass.run)(before)), before)),
+            0 => (before.clone(), or(guarded(|| (pass.run)(before.clone())), before)),
             n => {
                 let last = or(made(n - 1).0, before);
                 let after = or(made(n).0, &last);

@@ -8,15 +8,17 @@ use super::memory::Bytes;
 use super::peers::{Crew, Peer, Side};
 use super::program::Program;
 use crate::Result;
+use crate::measure::median;
 
 const LEVELS: [&str; 4] = ["l1", "l2", "l3", "dram"];
-/// How often each is measured; the best counts.
+/// How often each is measured, in turn with the program.
 const ROUNDS: usize = 5;
 
-/// What was measured, each when it is first asked for.
+/// What was measured: the best of each, and the shares of programs.
 #[derive(Default)]
 pub(super) struct Limits {
     rates: Vec<Rate>,
+    shares: Vec<(&'static str, usize, Option<f64>)>,
 }
 
 struct Rate {
@@ -27,39 +29,60 @@ struct Rate {
 }
 
 impl Limits {
-    /// The part of a call's time that the machine could not do without, if that is known.
+    /// The part of a call's time that the machine could not do without, if that is known. Machines that others work on
+    /// too are faster at one time than at another: both are measured in turn.
     pub(super) fn share(
         &mut self,
         crew: &mut Crew,
         program: &Program,
-        threads: usize,
+        ours: Side,
+        bytes: &Bytes,
+        seconds: f64,
+    ) -> Option<f64> {
+        let is_known =
+            |(name, threads, _): &&(&str, usize, _)| (*name, *threads) == (program.name, ours.threads);
+        if let Some((.., share)) = self.shares.iter().find(is_known) {
+            return *share;
+        }
+        let share = self.measure(crew, program, ours, bytes, seconds);
+        self.shares.push((program.name, ours.threads, share));
+        share
+    }
+
+    fn measure(
+        &mut self,
+        crew: &mut Crew,
+        program: &Program,
+        ours: Side,
         bytes: &Bytes,
         seconds: f64,
     ) -> Option<f64> {
         let (read, written) = bytes.moved();
-        let level = LEVELS[level(read + written, threads)];
+        let level = LEVELS[level(read + written, ours.threads)];
         // What writes little is as fast as memory is read.
         let kind = if written < read / 8.0 { "read" } else { "copy" };
-        let mut least = (read + written) / self.rate(crew, &format!("{kind}_{level}"), threads)?;
-        if program.flops > 0.0 {
-            let fma = if program.doubles { "fma_f64" } else { "fma_f32" };
-            least = least.max(program.flops / self.rate(crew, fma, threads)?);
-        }
-        Some(least / seconds).filter(|share| share.is_finite())
+        let memory = (format!("{kind}_{level}"), read + written);
+        let fma = if program.doubles { "fma_f64" } else { "fma_f32" };
+        let arithmetic = (program.flops > 0.0).then(|| (fma.to_string(), program.flops));
+        let calls = (super::talk::BATCH / seconds).ceil().max(1.0) as usize;
+        let shares = [memory].into_iter().chain(arithmetic).map(|(name, amount)| {
+            let measured = in_turn(crew, ours, program.name, calls, &name);
+            if let Err(error) = &measured {
+                eprintln!("{name} was not measured: {error}");
+            }
+            self.note(&name, ours.threads, measured.as_ref().ok().map(|(_, best)| *best));
+            measured.ok().map(|(turns, _)| amount / turns)
+        });
+        let share = shares.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, f64::max);
+        Some(share).filter(|share| share.is_finite())
     }
 
-    fn rate(&mut self, crew: &mut Crew, name: &str, threads: usize) -> Option<f64> {
-        let known = self.rates.iter().find(|known| known.name == name && known.threads == threads);
-        if let Some(known) = known {
-            return known.rate;
+    /// Keeps the best.
+    fn note(&mut self, name: &str, threads: usize, rate: Option<f64>) {
+        match self.rates.iter_mut().find(|known| known.name == name && known.threads == threads) {
+            Some(known) => known.rate = known.rate.into_iter().chain(rate).reduce(f64::max),
+            None => self.rates.push(Rate { name: name.to_string(), threads, rate }),
         }
-        let rate = best(crew, Side { who: Peer::C, threads }, name);
-        if let Err(error) = &rate {
-            eprintln!("{name} was not measured: {error}");
-        }
-        let rate = rate.ok();
-        self.rates.push(Rate { name: name.to_string(), threads, rate });
-        rate
     }
 
     fn known(&self) -> impl Iterator<Item = (&Rate, f64)> {
@@ -86,17 +109,19 @@ impl fmt::Display for Limits {
     }
 }
 
-/// The first result of a limit is the amount of work of a call, in billions.
-fn best(crew: &mut Crew, side: Side, name: &str) -> Result<f64> {
-    let member = crew.member(side)?;
-    let first = member.first(name)?;
-    let amount = 1e9 * first.result.first().copied().unwrap_or(f64::NAN);
-    let calls = member.calls(name)?;
-    let mut least = f64::INFINITY;
+/// How much of a limit a call of ours has time for, and the best rate a second. The first result of a limit is the amount
+/// of work of a call, in billions; it is begun anew, for others may have used its memory since.
+fn in_turn(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<(f64, f64)> {
+    let side = Side { who: Peer::C, threads: ours.threads };
+    let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);
+    let calls_of_limit = crew.member(side)?.calls(name)?;
+    let (mut times, mut limits) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        least = least.min(member.time(name, calls)?);
+        limits.push(crew.member(side)?.time(name, calls_of_limit)?);
+        times.push(crew.member(ours)?.time(program, calls)?);
     }
-    Ok(amount / least)
+    let least = limits.iter().copied().fold(f64::INFINITY, f64::min);
+    Ok((median(&mut times) * amount / median(&mut limits), amount / least))
 }
 
 /// The level at which so many bytes are found again, by the sizes that the system knows.

@@ -18,7 +18,7 @@ impl Bytes {
 
     /// Of a program of ours, as it was planned.
     pub(super) fn of(work: &mut Work) -> Bytes {
-        let Ok(lowered) = lower(work) else { return Bytes::UNKNOWN };
+        let Ok(lowered) = lower(|| work.arrays()) else { return Bytes::UNKNOWN };
         let program = lowered.program();
         let sum = |wanted: fn(&Role) -> bool| {
             let bytes = |slot: &Slot| (slot.len * slot.dtype.size()) as f64;

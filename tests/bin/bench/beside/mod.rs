@@ -18,7 +18,7 @@ use crate::Result;
 use crate::options::Options;
 
 pub(crate) use self::peers::Peer;
-pub(crate) use self::program::{Program, Work, in_numpy, program};
+pub(crate) use self::program::{Calls, Program, Work, in_numpy, program};
 pub(crate) use self::talk::serve;
 
 /// The groups whose programs others have as well.

@@ -1,11 +1,33 @@
 //! A program that is measured, and what is known about it.
 
-use tracewell::prelude::Array;
+use std::hint::black_box;
+
+use tracewell::prelude::*;
 
 use super::Peer;
 
-/// A program with its inputs: one call.
-pub(crate) type Work = Box<dyn FnMut() -> Vec<Array>>;
+/// A program with its inputs.
+pub(crate) type Work = Box<dyn Calls>;
+
+/// What is called.
+pub(crate) trait Calls {
+    /// The arrays of one call.
+    fn arrays(&mut self) -> Vec<Array>;
+    /// So many calls, of which nothing is kept.
+    fn calls(&mut self, count: usize);
+}
+
+impl<R: Tree, F: FnMut() -> R> Calls for F {
+    fn arrays(&mut self) -> Vec<Array> {
+        tree::flatten(&self())
+    }
+
+    fn calls(&mut self, count: usize) {
+        for _ in 0..count {
+            drop(black_box(self()));
+        }
+    }
+}
 
 /// Our side of a comparison; the others' have its name.
 pub(crate) struct Program {

@@ -28,7 +28,7 @@ pub(super) fn compare(plan: &Plan, crew: &mut Crew, limits: &mut Limits, options
     let ours = samples.next().map(|(_, sample)| sample).unwrap_or_default();
     let mut row = Row::new(program.name, plan.ours.threads, ours, samples.next(), plan.agreement);
     if let (Some(bytes), Some(_)) = (row.bytes(), plan.peer) {
-        row.share = limits.share(crew, program, plan.ours.threads, &bytes, row.seconds());
+        row.share = limits.share(crew, program, plan.ours, &bytes, row.seconds());
     }
     Ok(row)
 }

@@ -36,11 +36,11 @@ fn inputs() -> (Array, Array) {
 /// The amounts at the end.
 pub(super) fn forward() -> Work {
     let (state, rates) = inputs();
-    Box::new(move || vec![solve(&state, &rates)])
+    Box::new(move || solve(&state, &rates))
 }
 
 /// The gradient of their sum by the amounts at the start and by the rates.
 pub(super) fn gradient() -> Work {
     let (state, rates) = inputs();
-    Box::new(move || tree::flatten(&slope(&state, &rates)))
+    Box::new(move || slope(&state, &rates))
 }

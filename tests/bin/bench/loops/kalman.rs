@@ -48,11 +48,11 @@ fn inputs() -> (Noises, Array) {
 /// The log-likelihood.
 pub(super) fn forward() -> Work {
     let (noises, ys) = inputs();
-    Box::new(move || vec![value(&noises, &ys)])
+    Box::new(move || value(&noises, &ys))
 }
 
 /// Its gradient by the variances.
 pub(super) fn gradient() -> Work {
     let (noises, ys) = inputs();
-    Box::new(move || tree::flatten(&slope(&noises, &ys)))
+    Box::new(move || slope(&noises, &ys))
 }

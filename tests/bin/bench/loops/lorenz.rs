@@ -64,17 +64,17 @@ fn parameters() -> Three {
 /// The state at the end.
 pub(super) fn forward() -> Work {
     let (state, parameters) = (Array::from(START), parameters());
-    Box::new(move || vec![solve(&state, &parameters)])
+    Box::new(move || solve(&state, &parameters))
 }
 
 /// The same of three numbers.
 pub(super) fn scalars() -> Work {
     let (state, parameters) = (START.map(Array::from), parameters());
-    Box::new(move || tree::flatten(&solve_scalars(&state, &parameters)))
+    Box::new(move || solve_scalars(&state, &parameters))
 }
 
 /// The gradient of its sum by the state at the start and by the parameters.
 pub(super) fn gradient() -> Work {
     let (state, parameters) = (Array::from(START), parameters());
-    Box::new(move || tree::flatten(&slope(&state, &parameters)))
+    Box::new(move || slope(&state, &parameters))
 }

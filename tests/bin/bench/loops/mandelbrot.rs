@@ -42,11 +42,11 @@ jit! {
 /// A loop over arrays: all points a hundred times, changed where they are still near.
 pub(super) fn array() -> Work {
     let (re, im) = plane();
-    Box::new(move || vec![whole(&re, &im)])
+    Box::new(move || whole(&re, &im))
 }
 
 /// A loop of scalars that ends when the point is far, for every point.
 pub(super) fn vmapped() -> Work {
     let (re, im) = plane();
-    Box::new(move || vec![each(&re, &im)])
+    Box::new(move || each(&re, &im))
 }

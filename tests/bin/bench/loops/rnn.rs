@@ -36,11 +36,11 @@ fn inputs(batch: usize) -> (Weights, Array, Array) {
 /// The mean square of the last state, and the state.
 pub(super) fn forward(batch: usize) -> Work {
     let (weights, xs, h) = inputs(batch);
-    Box::new(move || tree::flatten(&run(&weights, &xs, &h)))
+    Box::new(move || run(&weights, &xs, &h))
 }
 
 /// The gradient of the mean square by the weights.
 pub(super) fn gradient(batch: usize) -> Work {
     let (weights, xs, h) = inputs(batch);
-    Box::new(move || tree::flatten(&slope(&weights, &xs, &h)))
+    Box::new(move || slope(&weights, &xs, &h))
 }

@@ -13,7 +13,7 @@ jit! {
 /// A million times `r x (1 - x)`.
 pub(super) fn fori_scalar() -> Work {
     let (x, r) = (Array::from(0.3f32), Array::from(3.7f32));
-    Box::new(move || vec![logistic(&x, &r)])
+    Box::new(move || logistic(&x, &r))
 }
 
 jit! {

@@ -47,11 +47,11 @@ fn inputs() -> (Array, Nature) {
 /// How many of each there are after each step.
 pub(super) fn forward() -> Work {
     let (species, nature) = inputs();
-    Box::new(move || vec![solve(&species, &nature)])
+    Box::new(move || solve(&species, &nature))
 }
 
 /// The gradient of the sum of their squares by how many there were at the start and by what they live of.
 pub(super) fn gradient() -> Work {
     let (species, nature) = inputs();
-    Box::new(move || tree::flatten(&slope(&species, &nature)))
+    Box::new(move || slope(&species, &nature))
 }

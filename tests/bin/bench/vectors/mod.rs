@@ -1,9 +1,12 @@
 //! Kernels over vectors beside C with the same polynomials, in the caches and in memory: see peer.c beside this.
 
-use tracewell::prelude::*;
+use std::hint::black_box;
 
-use crate::beside::{Peer, Program, Work, program};
-use crate::inputs::{floats, on};
+use tracewell::prelude::*;
+use tracewell::{Jit, Lowered};
+
+use crate::beside::{Calls, Peer, Program, Work, program};
+use crate::inputs::floats;
 
 /// How far sums may be apart that were added in another order: there are 5e7 numbers around zero.
 const ROUNDING: f64 = 1e-3;
@@ -45,6 +48,29 @@ pub(crate) const PROGRAMS: &[Program] = &[
 
 const fn in_c(name: &'static str, tolerance: f64, make: fn() -> Work) -> Program {
     Program { peers: &[Peer::C], ..program(name, tolerance, make) }
+}
+
+/// Machine code alone, as of C there is nothing else: a call around it takes as long as all of the smallest.
+struct Bare<const N: usize, F> {
+    f: Jit<[Array; N], F>,
+    args: [Array; N],
+    lowered: Option<Lowered>,
+}
+
+fn on<const N: usize>(args: [Array; N], f: fn(&[Array; N]) -> Array) -> Work {
+    Box::new(Bare { f: tracewell::jit(f), args, lowered: None })
+}
+
+impl<const N: usize, F: Fn(&[Array; N]) -> Array> Calls for Bare<N, F> {
+    fn arrays(&mut self) -> Vec<Array> {
+        vec![self.f.call(&self.args)]
+    }
+
+    fn calls(&mut self, count: usize) {
+        let f = || self.f.lower(&self.args).expect("a function that runs");
+        let lowered = self.lowered.get_or_insert_with(f);
+        black_box(lowered.repeat(&self.args, count).expect("arguments that it was lowered for"));
+    }
 }
 
 fn one(n: usize) -> [Array; 1] {

@@ -11,29 +11,29 @@ pub(super) const PROGRAMS: &[Program] = &[
     // A number of the host language is handed over in each call.
     program("dispatch_number", 0.0, || {
         let x = Array::from(1.0f32);
-        Box::new(move || vec![with_number(&x, 2.0)])
+        Box::new(move || with_number(&x, 2.0))
     }),
     program("dispatch_20_to_1", 1e-6, || {
         let xs = twenty();
-        Box::new(move || vec![total(&xs)])
+        Box::new(move || total(&xs))
     }),
     program("dispatch_20_to_20", 0.0, || {
         let xs = twenty();
-        Box::new(move || each(&xs).into())
+        Box::new(move || each(&xs))
     }),
     // A hundred calls, each on what the one before returned.
     program("dispatch_chained_100", 0.0, || {
         let (x, one) = (Array::from(0.0f32), Array::from(1.0f32));
-        Box::new(move || vec![(0..100).fold(x.clone(), |x, _| add(&x, &one))])
+        Box::new(move || (0..100).fold(x.clone(), |x, _| add(&x, &one)))
     }),
     in_numpy("eager_add", 0.0, || {
         let (x, y) = (Array::from(1.0f32), Array::from(2.0f32));
-        Box::new(move || vec![&x + &y])
+        Box::new(move || &x + &y)
     }),
     // A copy of numbers that the host language has.
     program("asarray_1e6", 1e-12, || {
         let numbers = floats([1_000_000], 1).to_vec::<f32>().unwrap_or_default();
-        Box::new(move || vec![Array::from(&numbers[..])])
+        Box::new(move || Array::from(&numbers[..]))
     }),
 ];
 
@@ -45,7 +45,7 @@ jit! {
 }
 
 fn added(x: Array, y: Array) -> Work {
-    Box::new(move || vec![add(&x, &y)])
+    Box::new(move || add(&x, &y))
 }
 
 fn twenty() -> [Array; 20] {

@@ -59,7 +59,7 @@ fn in_place(n: usize) -> Work {
     Box::new(move || {
         let next = overwritten(a.take().unwrap_or_else(|| b.clone()), &b, &c);
         a = Some(next.clone());
-        vec![next]
+        next
     })
 }
 

@@ -9,7 +9,7 @@ use crate::fft::{Fft, FftKind};
 use crate::ir::{
     Accumulator, BufferId, Carry, Index, Kernel, Local, Param, Region, Size, SizeId, Stmt, Value, Window,
 };
-use crate::library::{AddAt, Gemm, Library, LibraryCall, SortRows};
+use crate::library::{AddAt, Gemm, Library, LibraryCall, Matrices, SortRows};
 use crate::linalg::Linalg;
 use crate::op::{Combine, Comparison, Op};
 use crate::text::lex::Token;
@@ -293,12 +293,13 @@ impl<'a> Reader<'a> {
         match self.word("a library function")? {
             "gemm" => {
                 let dtype = self.dtype()?;
-                let (batch, m) = (self.extent("batch")?, self.extent("m")?);
-                let (n, k) = (self.extent("n")?, self.extent("k")?);
-                self.expect("strides")?;
-                let a = self.strides()?;
+                self.expect("batch")?;
+                let batch = self.numbers()?;
+                let (m, n, k) = (self.extent("m")?, self.extent("n")?, self.extent("k")?);
+                self.expect("from")?;
+                let a = self.matrices()?;
                 self.expect(",")?;
-                let b = self.strides()?;
+                let b = self.matrices()?;
                 Ok(Library::Gemm(Gemm { dtype, batch, m, n, k, a, b }))
             }
             "sort" => {
@@ -378,13 +379,22 @@ impl<'a> Reader<'a> {
         self.number()
     }
 
-    fn strides(&mut self) -> Read<[usize; 3]> {
+    /// `256 by [98304,32,768,1]`
+    fn matrices(&mut self) -> Read<Matrices> {
+        let start = self.number()?;
+        self.expect("by")?;
+        let [outer, inner, row, col] = self.numbers()?;
+        Ok(Matrices { start, batch: [outer, inner], row, col })
+    }
+
+    /// So many numbers: `[2,3]`
+    fn numbers<const N: usize>(&mut self) -> Read<[usize; N]> {
         let at = self.lexer.start();
         self.expect("[")?;
-        let strides = self.list_until("]", |r| r.number())?;
-        match strides.try_into() {
-            Ok(strides) => Ok(strides),
-            Err(_) => self.error(at, "an operand has three strides"),
+        let numbers = self.list_until("]", |r| r.number())?;
+        match numbers.try_into() {
+            Ok(numbers) => Ok(numbers),
+            Err(_) => self.error(at, format!("expected {N} numbers")),
         }
     }
 }
