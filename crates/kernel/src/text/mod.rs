@@ -306,7 +306,7 @@ mod tests {
             "kernel @a() { store b00[0], %0 }",
             "kernel @a() { while {} }",
             "kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k x }",
-            "kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k 1 strides [1,1], [1,1,1] () -> () }",
+            "kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k 1 from 0 by [1,1], 0 by [1,1,1,1] () -> () }",
             "kernel @a() { call custom \"f\" () -> () }",
             "kernel @\"\\q\"() {}",
             "kernel @a() sizes 99999999999999999999 {}",
@@ -353,9 +353,9 @@ mod tests {
             kernel @a() { while {} }
               1:24: expected `do`, found `}`
             kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k x }
-              1:47: expected a number, found `x`
-            kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k 1 strides [1,1], [1,1,1] () -> () }
-              1:57: an operand has three strides
+              1:51: expected a number, found `x`
+            kernel @a() { call gemm f32 batch [1,1] m 1 n 1 k 1 from 0 by [1,1], 0 by [1,1,1,1] () -> () }
+              1:63: expected 4 numbers
             kernel @a() { call custom "f" () -> () }
               1:27: there is no function `f`
             kernel @"\q"() {}

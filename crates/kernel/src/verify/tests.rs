@@ -149,7 +149,7 @@ fn kernels() {
         call gemm f32 batch [1,1] m 2 n 5 k 3 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
           `gemm` reaches outside an operand
         call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
-          the result of `gemm` is [1,2,2], not [10]
+          the result of `gemm` is [1,1,2,2], not [10]
         call gemm f64 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b0: f32[2,5]) -> (b1: f32[10])
           the operands of `gemm` have its type, which is not bool
         call gemm f32 batch [1,1] m 2 n 5 k 2 from 0 by [0,4,2,1], 0 by [0,10,5,1] (b2: f32[4], b1: f32[10]) -> (b1: f32[10])
