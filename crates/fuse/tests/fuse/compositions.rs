@@ -198,7 +198,7 @@ fn heads() -> Graph {
 pub(crate) fn scores(is_computed: bool) -> Graph {
     let mut m = Make::new();
     let x = m.input(&[2, 12, 3 * 4 * 16]);
-    let x = if is_computed { m.op(Exp {}, &[&x]) } else { x };
+    let x = if is_computed { m.op(Neg {}, &[&x]) } else { x };
     let x = m.reshape(&x, &[2, 12, 3, 4, 16]);
     let all = m.permute(&x, &[2, 0, 3, 1, 4]);
     let mut part = |k: usize| {

@@ -376,3 +376,37 @@ fn parts_of_one_array() {
     "#]],
     );
 }
+
+/// What has to be computed for them is computed in the order in which they read it.
+#[test]
+fn parts_of_what_is_computed() {
+    check(
+        &compositions::scores(true),
+        expect![[r#"
+            program @composition {
+              $0: f32[4608] = input 0
+              $1: f32[1536] = temp at 0
+              $2: f32[1536] = temp at 6144
+              $3: f32[1152] = output
+              arena 12288
+              kernel @neg(b0: f32, b1: mut f32) sizes 5 {
+                each %0 < s0 {
+                  each %1 < 4 {
+                    each %2 < 12 {
+                      each %3 < 16 {
+                        %4: f32 = load b0[%0*s1 + %1*16 + %2*s2 + %3 + s3]
+                        %5: f32 = neg %4
+                        store b1[%0*s4 + %1*s2 + %2*16 + %3], %5
+                      }
+                    }
+                  }
+                }
+              }
+              launch @neg($0, $1) sizes 2, 2304, 192, 64, 768 cost 231
+              launch @neg($0, $2) sizes 2, 2304, 192, 128, 768 cost 231
+              call gemm f32 batch [1,8] m 12 n 12 k 16 from 0 by [0,192,16,1], 0 by [0,192,1,16] ($1: f32[2,4,12,16], $2: f32[2,4,12,16]) -> ($3: f32[2,4,12,12])
+              return $3
+            }
+        "#]],
+    );
+}
