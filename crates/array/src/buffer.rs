@@ -30,8 +30,8 @@ const HUGE: usize = HUGE_PAGE;
 #[repr(align(64))]
 struct CacheLine;
 
-/// Bytes up to which memory is in the buffer itself: the allocator is asked once for both, which is most of the time
-/// that a call on numbers takes.
+/// Bytes up to which memory is in the buffer itself, so that the allocator is asked once for both: calls on numbers are
+/// so short that asking counts.
 const SMALL: usize = 64;
 
 /// As it is in the buffer, aligned for every dtype.
