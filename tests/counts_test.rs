@@ -41,7 +41,7 @@ fn what_programs_cost() {
         matmul_transposed            0     1       49152         0     0           2
         dense_layer                  1     1       65792         0     5           2
         dense_gradient               1     2      114688     16384    58           2
-        attention                    1     2      131072     32768    55           2
+        attention                    1     2      114688     16384    55           2
         n_body                       1     0        3072         0    20           3
         pairwise_distances           1     0        4608         0    16           3
         recurrence                   1     0       25088         0    62           2

@@ -14,11 +14,13 @@ fn kernel(text: &str) -> Kernel {
 /// What a machine of a width has.
 fn features(width: Width) -> &'static [CpuidFeature] {
     use CpuidFeature as F;
-    const AVX2: &[CpuidFeature] = &[F::INTEL8086, F::INTEL386, F::X64, F::AVX, F::AVX2, F::FMA, F::BMI2];
+    const AVX2: &[CpuidFeature] =
+        &[F::INTEL8086, F::INTEL386, F::X64, F::SSE, F::AVX, F::AVX2, F::FMA, F::BMI2];
     const AVX512: &[CpuidFeature] = &[
         F::INTEL8086,
         F::INTEL386,
         F::X64,
+        F::SSE,
         F::AVX,
         F::BMI2,
         F::AVX512F,

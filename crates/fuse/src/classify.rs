@@ -14,7 +14,9 @@ use tracewell_graph::{
     ArrayType, Atom, AxisView, Control, Equation, Graph, GraphBuilder, KernelFn, Lookup, LookupStart,
     Lowering, MapFn, Piece, Prim, RuleError, View, has_complex, take_apart,
 };
-use tracewell_kernel::{BufferId, Combine, Comparison, Kernel, KernelBuilder, LibraryCall, Op, Size, Value};
+use tracewell_kernel::{
+    BufferId, Combine, Comparison, Kernel, KernelBuilder, LibraryCall, Op, Size, Value, steps,
+};
 
 use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
@@ -346,8 +348,12 @@ impl Builder<'_> {
         let name = equation.prim.name();
         let lowering = match lowering {
             Lowering::Library(call) => {
-                let mut operands = self.all_in_memory(equation, &operands);
-                let call = if self.fusion { strided(&self.flow, call, &mut operands) } else { call };
+                let operands = self.all_in_memory(equation, &operands);
+                let is_wanted = || steps::take(|| format!("the operands of `{name}`, read where they lie"));
+                let (call, operands) = match strided(&self.flow, &call, &operands) {
+                    Some(strided) if self.fusion && is_wanted() => strided,
+                    _ => (call, operands),
+                };
                 self.call(equation, CallKind::Library(call), operands);
                 return Ok(());
             }

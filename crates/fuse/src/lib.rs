@@ -10,7 +10,8 @@
 //!   (where reductions and rows of intermediate values may be part of a kernel) and `order`;
 //! - `nest`: a kernel as loops and scalars; `unify`, `collapse` and `blocks` change it;
 //! - `emit`, and `columns` with `tiles` for reductions down columns: the kernel written down;
-//! - `program`: slots and steps, with `buffers` (the arena) and `donate` (arguments whose memory a result takes).
+//! - `program`: slots and steps, with `donate` (arguments whose memory a result takes) and `buffers` (where scratch
+//!   lies).
 //!
 //! Invariants: a program computes what its graph does, up to the order of float reductions, which depends on
 //! the graph and its shapes alone and never on the machine; time is linear in the number of equations.
@@ -61,15 +62,20 @@ impl Default for Options {
 
 /// The program of a graph. Its results have the types of the graph's outputs, flat.
 pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
-    let mut flow = classify::classify(graph, options.fusion)?;
-    let plan = materialise::materialise(&flow, options.fusion);
-    Ok(program::program(&graph.name, &mut flow, plan, options))
+    fuse_with_groups(graph, options).map(|(program, _)| program)
 }
 
 /// The program of a graph, and for each of its steps the numbers of the equations that it computes: what people want to
 /// see. An equation that is a view of another array is computed nowhere; of complex numbers it is not known.
 pub fn fuse_with_groups(graph: &Graph, options: &Options) -> Result<(Program, Vec<Vec<usize>>), FuseError> {
+    let (mut program, groups) = unplaced(graph, options)?;
+    buffers::place(&mut program);
+    Ok((program, groups))
+}
+
+/// The same with temporaries that have no place yet.
+fn unplaced(graph: &Graph, options: &Options) -> Result<(Program, Vec<Vec<usize>>), FuseError> {
     let mut flow = classify::classify(graph, options.fusion)?;
     let plan = materialise::materialise(&flow, options.fusion);
-    Ok(program::program_with_groups(&graph.name, &mut flow, plan, options))
+    Ok(program::program(&graph.name, &mut flow, plan, options))
 }

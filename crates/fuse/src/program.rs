@@ -7,7 +7,6 @@ use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step};
 
 use crate::Options;
 use crate::blocks::blocks;
-use crate::buffers::place;
 use crate::classify::{Call, CallKind, Costed, Def, Flow, Id};
 use crate::cluster::{Cluster, Form, What};
 use crate::collapse::collapse;
@@ -19,14 +18,9 @@ use crate::nest::{Nest, nest};
 use crate::order::Unit;
 use crate::unify::unify;
 
-/// Makes the program of a flow.
-pub(crate) fn program(name: &str, flow: &mut Flow, plan: Plan, options: &Options) -> Program {
-    program_with_groups(name, flow, plan, options).0
-}
-
-/// The same with the equations that each step computes, as far as they are known. What is a view of another array is
-/// computed nowhere, and what is computed twice is in two groups.
-pub(crate) fn program_with_groups(
+/// The program of a flow, its temporaries without places, with the equations that each step computes, as far as they are
+/// known. What is a view of another array is computed nowhere, and what is computed twice is in two groups.
+pub(crate) fn program(
     name: &str,
     flow: &mut Flow,
     plan: Plan,
@@ -49,7 +43,7 @@ pub(crate) fn program_with_groups(
             }
         }
     }
-    let (mut slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work, &options.donated));
+    let (slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work, &options.donated));
     let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
     let mut of_steps = Vec::new();
     for (work, group) in work.into_iter().zip(groups) {
@@ -60,9 +54,8 @@ pub(crate) fn program_with_groups(
         of_steps.resize(steps.steps.len(), group);
     }
     let results = flow.outputs.iter().map(|&id| steps.slot(id)).collect();
-    let arena = place(&mut slots, &steps.steps);
     let Steps { kernels, steps, .. } = steps;
-    let mut program = Program { name: name.to_string(), slots, kernels, steps, results, arena };
+    let mut program = Program { name: name.to_string(), slots, kernels, steps, results, arena: 0 };
     donate(&mut program, &options.donated);
     (program, of_steps)
 }
@@ -180,11 +173,11 @@ fn slots(flow: &Flow, stored: &[bool], same: &FxHashMap<Id, Id>) -> (Vec<Slot>, 
         }
         let role = match &node.def {
             Def::Input(i) => Role::Input(*i),
-            Def::Scratch => Role::Temp { offset: 0 },
+            Def::Scratch => Role::Temp { of: None, offset: 0 },
             _ if !stored[id] => continue,
             Def::Constant(tensor) => Role::Constant(tensor.clone()),
             _ if is_output[id] => Role::Output { reuse: None },
-            _ => Role::Temp { offset: 0 },
+            _ => Role::Temp { of: None, offset: 0 },
         };
         of[id] = Some(SlotId(slots.len() as u32));
         slots.push(Slot { dtype: node.dtype, len: node.len(), role });

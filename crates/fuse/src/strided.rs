@@ -8,36 +8,36 @@ use crate::cluster::look_through;
 use crate::index::{Affine, Apart};
 use crate::loops::{LoopId, Loops};
 
-/// A product of what the views among its operands are views of, as far as these are in memory anyway. Another call stays
-/// as it is.
-pub(crate) fn strided(flow: &Flow, mut call: LibraryCall, operands: &mut [Id]) -> LibraryCall {
-    let (Library::Gemm(gemm), &mut [a, b]) = (call.library.clone(), &mut *operands) else { return call };
+/// A product of what the views among its operands are views of, as far as these are in memory anyway, and its operands.
+/// `None` if there is nothing of the kind.
+pub(crate) fn strided(flow: &Flow, call: &LibraryCall, operands: &[Id]) -> Option<(LibraryCall, Vec<Id>)> {
+    let (Library::Gemm(gemm), &[a, b]) = (call.library.clone(), operands) else { return None };
     let found = [
         found(flow, a, &gemm.a, [gemm.count(), gemm.m, gemm.k]),
         found(flow, b, &gemm.b, [gemm.count(), gemm.k, gemm.n]),
     ];
     // Both go along the same axes of the batch: the left one decides where they want different ones.
     let inner = found.iter().flatten().find_map(|found| found.inner);
-    let mut new = Gemm { batch: [gemm.count() / inner.unwrap_or(1).max(1), inner.unwrap_or(1)], ..gemm };
+    let inner = inner.unwrap_or(1);
+    let mut new = Gemm { batch: [gemm.count() / inner.max(1), inner], ..gemm };
+    let (mut call, mut operands) = (call.clone(), operands.to_vec());
     let mut is_changed = false;
     for (k, found) in found.into_iter().enumerate() {
         let matrices = if k == 0 { &mut new.a } else { &mut new.b };
-        match found.filter(|found| found.inner.is_none() || found.inner == inner) {
+        match found.filter(|found| found.inner.is_none_or(|own| own == inner)) {
             Some(found) => {
                 let node = &flow.nodes[found.of];
                 operands[k] = found.of;
                 call.inputs[k] = (node.dtype, node.shape.clone());
-                *matrices = found.matrices(new.batch[1]);
+                *matrices = found.matrices(inner);
                 is_changed = true;
             }
             // One stride is two, of which one is so many times the other.
-            None => matrices.batch = [matrices.batch[1] * new.batch[1], matrices.batch[1]],
+            None => matrices.batch = [matrices.batch[1] * inner, matrices.batch[1]],
         }
     }
-    if is_changed {
-        call.library = Library::Gemm(new);
-    }
-    call
+    call.library = Library::Gemm(new);
+    is_changed.then_some((call, operands))
 }
 
 /// Where an operand is in another array.

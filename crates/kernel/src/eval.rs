@@ -11,7 +11,7 @@ use tracewell_array::{Literal, Tensor};
 use crate::calls::eval_call;
 use crate::cells::Cells;
 use crate::ir::{BufferId, Index, Kernel, Region, Size, Stmt, Value, Window, lanes_of};
-use crate::program::{Program, Role, Step};
+use crate::program::{Program, Role, SlotId, Step};
 use crate::scalar;
 use crate::text::{Names, inner_regions};
 use crate::verify::verify_kernel;
@@ -88,17 +88,22 @@ pub fn eval_program_within(program: &Program, inputs: &[Tensor], steps: u64) -> 
     program.results.iter().map(result).collect()
 }
 
-/// Forgets the temporaries whose memory is about to be written under another name.
+/// Forgets the slots whose memory is about to be written under another name.
 fn overwrite(program: &Program, slot: usize, memory: &mut [Cells]) {
-    let extent = |i: usize| match program.slots[i].role {
-        Role::Temp { offset } => {
-            Some((offset, offset.saturating_add(program.slots[i].len * program.slots[i].dtype.size())))
-        }
-        _ => None,
+    // Which piece of memory: an output, or the arena.
+    let extent = |i: usize| {
+        let (of, offset) = match program.slots[i].role {
+            Role::Temp { of, offset } => (of, offset),
+            Role::Output { .. } => (Some(SlotId(i as u32)), 0),
+            Role::Input(_) | Role::Constant(_) => return None,
+        };
+        let bytes = program.slots[i].len * program.slots[i].dtype.size();
+        Some((of, offset, offset.saturating_add(bytes)))
     };
-    let Some((start, end)) = extent(slot) else { return };
+    let Some((of, start, end)) = extent(slot) else { return };
+    let meets = |(where_to, from, to)| where_to == of && from < end && start < to;
     for (other, cells) in memory.iter_mut().enumerate() {
-        if other != slot && extent(other).is_some_and(|(from, to)| from < end && start < to) {
+        if other != slot && extent(other).is_some_and(meets) {
             cells.forget();
         }
     }

@@ -26,7 +26,7 @@ pub struct BufferId(pub u32);
 pub struct SizeId(pub u32);
 
 /// A loop extent, stride or offset: known when the kernel is compiled, or given when it is launched.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Size {
     /// Part of the machine code.
     Const(i64),

@@ -94,9 +94,11 @@ impl Matrices {
         Matrices { start: 0, batch: [0, batch], row, col }
     }
 
-    /// Where a matrix begins: its place along each axis of the batch is given.
+    /// Where a matrix begins: its place along each axis of the batch is given. One without elements may begin anywhere,
+    /// also where no number leads.
     pub fn begin(&self, [outer, inner]: [usize; 2]) -> usize {
-        self.start + outer * self.batch[0] + inner * self.batch[1]
+        let along = |place: usize, stride: usize| place.wrapping_mul(stride);
+        self.start.wrapping_add(along(outer, self.batch[0])).wrapping_add(along(inner, self.batch[1]))
     }
 
     /// How many elements the array has at least, if the batch and the matrices are so large; `None` if that is beyond

@@ -34,9 +34,12 @@ pub enum Role {
         /// An input whose memory may be taken over.
         reuse: Option<usize>,
     },
-    /// Scratch: `offset` bytes into the program's arena. Slots with disjoint lifetimes may overlap.
+    /// Scratch: `offset` bytes into the program's arena, or into an output that nothing has touched until the last use of
+    /// the scratch. Slots with disjoint lifetimes may overlap.
     Temp {
-        /// Byte offset in the arena, a multiple of 64.
+        /// The output; without one the arena.
+        of: Option<SlotId>,
+        /// Byte offset there, a multiple of 64.
         offset: usize,
     },
     /// Part of the program.

@@ -96,6 +96,8 @@ struct Temp {
     slot: usize,
     dtype: DType,
     len: usize,
+    /// The slot in whose memory it is; without one it is in the arena.
+    of: Option<usize>,
     offset: usize,
 }
 
@@ -193,8 +195,9 @@ impl Executable {
                     let (dtype, shape) = ty.unwrap_or_else(|| (data.dtype, Shape::from([data.len])));
                     self.outputs.push(Output { slot, dtype, shape, reuse: *reuse });
                 }
-                Role::Temp { offset } => {
-                    self.temps.push(Temp { slot, dtype: data.dtype, len: data.len, offset: *offset });
+                Role::Temp { of, offset } => {
+                    let of = of.map(|id| id.0 as usize);
+                    self.temps.push(Temp { slot, dtype: data.dtype, len: data.len, of, offset: *offset });
                 }
                 Role::Constant(tensor) => self.constants.push((slot, tensor.clone())),
             }
@@ -241,10 +244,11 @@ impl Executable {
         self.run_watched(inputs, 1, |_| {})
     }
 
-    /// Runs the steps so many times, at least once, on the same memory: what they take without what is around them. An
-    /// input that is given away must not be taken over, for the next time reads it again.
-    pub fn repeat(&self, inputs: &mut [Input<'_>], times: usize) -> Result<Results, RunError> {
-        self.run_watched(inputs, times.max(1), |_| {})
+    /// Runs the steps so many times, at least once, on the same memory: what they take without what is around them.
+    /// Inputs are lent, for the next time reads them again.
+    pub fn repeat(&self, inputs: &[Tensor], times: usize) -> Result<Results, RunError> {
+        let mut lent: Vec<Input<'_>> = inputs.iter().map(Input::Lent).collect();
+        self.run_watched(&mut lent, times.max(1), |_| {})
     }
 
     /// Runs the program and says how long each step took.
@@ -362,7 +366,8 @@ impl Executable {
         }
         let (arena, address) = self.arenas.take(self.program.arena);
         for temp in &self.temps {
-            addresses[temp.slot] = address.wrapping_add(temp.offset);
+            let start = temp.of.map_or(address, |output| addresses[output]);
+            addresses[temp.slot] = start.wrapping_add(temp.offset);
         }
         SmallVec::from_buf([arena])
     }

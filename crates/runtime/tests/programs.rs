@@ -78,7 +78,7 @@ fn steps_in_order() {
     for _ in 0..3 {
         assert_eq!(executable.run(&mut [Input::Lent(&hundred())]).expect("a run")[..], expected);
     }
-    let often = executable.repeat(&mut [Input::Lent(&hundred())], 5).expect("five runs");
+    let often = executable.repeat(&[hundred()], 5).expect("five runs");
     assert_eq!(often[..], expected, "a run leaves nothing behind that the next would read");
 }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
+use tracewell_array::Tensor;
 use tracewell_graph::{Graph, InElement};
 use tracewell_kernel::CallError;
 use tracewell_runtime::{Executable, Input, Results, RunError};
@@ -71,11 +72,7 @@ pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<R
 }
 
 /// The same so many times.
-pub(crate) fn repeat(
-    executable: &Executable,
-    inputs: &mut [Input<'_>],
-    times: usize,
-) -> Result<Results, Error> {
+pub(crate) fn repeat(executable: &Executable, inputs: &[Tensor], times: usize) -> Result<Results, Error> {
     raised(executable.repeat(inputs, times))
 }
 

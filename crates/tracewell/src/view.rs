@@ -319,7 +319,8 @@ fn memory_table(program: &Program) -> Content {
             Role::Input(input) => format!("input {input}"),
             Role::Output { reuse: None } => "result".to_string(),
             Role::Output { reuse: Some(input) } => format!("result, may take over input {input}"),
-            Role::Temp { offset } => format!("scratch at {offset}"),
+            Role::Temp { of: None, offset } => format!("scratch at {offset}"),
+            Role::Temp { of: Some(output), offset } => format!("scratch at {offset} of {}", output.0),
             Role::Constant(_) => "constant".to_string(),
         };
         let life = lives[number].map_or_else(String::new, |(first, last)| format!("{first}–{last}"));

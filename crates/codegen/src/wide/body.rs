@@ -23,6 +23,8 @@ pub(crate) enum Number {
     Last(DType, Size),
     /// A size, as an `i64`.
     Size(Size),
+    /// 1 if arrays are walked so far that no cache holds them, else 0.
+    IsFar,
 }
 
 /// Where a pointer points to: an element, the loop variable being 0.
@@ -76,6 +78,10 @@ pub(crate) struct Body<'k> {
 }
 
 impl<'k> Body<'k> {
+    pub(crate) fn region(&self) -> &'k Region {
+        self.region
+    }
+
     /// The loop variable.
     pub(crate) fn var(&self) -> Value {
         self.var
@@ -533,7 +539,7 @@ impl<'k> Body<'k> {
     }
 
     /// The place of a number among those that the caller hands over.
-    fn number(&mut self, number: Number) -> u32 {
+    pub(crate) fn number(&mut self, number: Number) -> u32 {
         let known = self.numbers.iter().position(|&known| known == number);
         known.unwrap_or_else(|| {
             self.numbers.push(number);

@@ -192,6 +192,11 @@ impl Assembler {
         self.general(&[0x8b], to, place);
     }
 
+    /// Brings a line of memory into the caches, if there is one.
+    pub(crate) fn prefetch(&mut self, place: Place) {
+        self.general(&[0x0f, 0x18], 1, place);
+    }
+
     pub(crate) fn add(&mut self, to: General, from: General) {
         self.general(&[0x03], to, Place::Register(from));
     }

@@ -31,6 +31,8 @@ pub(crate) struct Loop {
     pub(crate) step: i32,
     /// Whether its lanes are masked, so that it does the last iterations too.
     pub(crate) masked: bool,
+    /// For a loop that is for arrays that are walked far, the number that says whether they are.
+    pub(crate) far: Option<u32>,
 }
 
 /// What a function is made of.
@@ -91,11 +93,18 @@ impl Leaf {
                 places: &places,
                 streams: &POINTERS[..self.streams],
                 taken_masks: if each.masked { iteration_masks(&each.line) } else { 0 },
+                far: each.far.is_some(),
             };
             if each.masked {
                 masked_loop(&mut asm, each, &around, &mut pool, &mut slots);
             } else {
+                let is_far = each.far.map(|number| {
+                    asm.load(RSI, Place::Memory(BLOCK, None, self.slot(number)));
+                    asm.compare_const(RSI, 0);
+                    asm.jump(Some(When::NotGreater))
+                });
                 whole_loop(&mut asm, each, &around, &mut slots);
+                is_far.into_iter().for_each(|near| asm.land(near));
             }
         }
         for jump in std::mem::take(&mut asm.leaving) {

@@ -11,6 +11,7 @@ use tracewell_kernel::steps::Fault;
 use tracewell_kernel::{Combine, Kernel, Op, Region, Size, Value};
 
 use super::Level;
+use super::ahead::{FAR, is_better_far, loops_to};
 use super::body::{Body, Number};
 use super::inst::{Class, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, LeafCode, Loop};
@@ -109,7 +110,7 @@ impl Lower<'_, '_> {
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let leaf = self.reduce_leaf(level, &mut body, sums.accumulators, sums.lanes);
+        let leaf = self.reduce_leaf(level, &mut body, sums);
         let Some((leaf, code)) = leaf else { return Ok(None) };
         let stop = match level {
             Level::Avx512 => end,
@@ -128,6 +129,27 @@ impl Lower<'_, '_> {
         (long && !self.lanes_around && is_straight(region)).then_some(level)
     }
 
+    /// The lengths of the loops along which the array is walked that is walked along most.
+    fn walk(&self, body: &Body<'_>) -> Vec<Size> {
+        let loops = loops_to(&self.kernel.body, body.region()).unwrap_or_default();
+        let along = |terms: &[(Value, Size)]| -> Vec<Size> {
+            let is_walked = |var: Value| var == body.var() || terms.iter().any(|(value, _)| *value == var);
+            loops.iter().filter(|(var, _)| is_walked(*var)).map(|(_, extent)| *extent).collect()
+        };
+        let walks = body.streams.iter().map(|stream| along(&stream.index.terms));
+        walks.max_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// Whether an array may be so long that no cache holds what is walked through.
+    fn may_be_far(&self, body: &Body<'_>) -> bool {
+        let walk = self.walk(body);
+        let known = walk.iter().try_fold(1i64, |all, size| match size {
+            Size::Const(n) => Some(all.saturating_mul(*n)),
+            Size::Param(_) => None,
+        });
+        known.is_none_or(|elements| elements >= FAR)
+    }
+
     /// The function of a loop without sums; `stored` are pointers that may be to results no cache holds.
     fn map_leaf(
         &self,
@@ -144,7 +166,7 @@ impl Lower<'_, '_> {
             for copy in 0..copies {
                 body.copy(&mut select, (copy * level.lanes()) as i64, &literal, &[])?;
             }
-            Some(Loop { line: select.finish(), step: (copies * level.lanes()) as i32, masked })
+            Some(Loop { line: select.finish(), step: (copies * level.lanes()) as i32, masked, far: None })
         };
         let last = one(body, 1, level == Level::Avx512)?;
         let length = last.line.insts.len();
@@ -155,6 +177,10 @@ impl Lower<'_, '_> {
         let copies = copies.map_or(1, |(_, copies)| *copies);
         let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
         let mut loops = Vec::new();
+        if is_better_far(&last.line) && self.may_be_far(body) && !body.assumes() {
+            let far = Some(body.number(Number::IsFar));
+            loops.push(Loop { far, ..one(body, copies, false)? });
+        }
         let past = level == Level::Avx512 && !stored.is_empty() && length <= LONGEST;
         if (copies > 1 || body.picks() || past) && worth {
             loops.push(one(body, copies, false)?);
@@ -177,8 +203,7 @@ impl Lower<'_, '_> {
         &self,
         level: Level,
         body: &mut Body<'_>,
-        accumulators: &[(Combine, DType)],
-        lanes: usize,
+        &Sums { accumulators, lanes, .. }: &Sums<'_>,
     ) -> Option<(Leaf, LeafCode)> {
         let groups = lanes / level.lanes();
         let registers = |&(combine, dtype): &(Combine, DType)| {
@@ -190,6 +215,11 @@ impl Lower<'_, '_> {
         let mut steadies = Steadies::default();
         let last = self.sums(level, body, accumulators, lanes, level == Level::Avx512, &mut steadies)?;
         let mut loops = Vec::new();
+        if is_better_far(&last.turn.line) && self.may_be_far(body) {
+            let far = Some(body.number(Number::IsFar));
+            let whole = self.sums(level, body, accumulators, lanes, false, &mut steadies)?;
+            loops.push(Loop { far, ..whole.turn });
+        }
         if body.picks() {
             loops.push(self.sums(level, body, accumulators, lanes, false, &mut steadies)?.turn);
         }
@@ -251,7 +281,7 @@ impl Lower<'_, '_> {
         if line.insts.len() > LIMIT {
             return None;
         }
-        Some(Summing { turn: Loop { line, step: lanes as i32, masked }, starts, results, united })
+        Some(Summing { turn: Loop { line, step: lanes as i32, masked, far: None }, starts, results, united })
     }
 
     /// The bits of a value that is a constant here.
@@ -282,6 +312,15 @@ impl Lower<'_, '_> {
                 }
                 Number::Last(dtype, size) => (dtype, self.emit.last_of(dtype, size)),
                 Number::Size(size) => (DType::I64, self.emit.size(size)),
+                Number::IsFar => {
+                    let mut elements = self.emit.int(types::I64, 1);
+                    for size in self.walk(body) {
+                        let size = self.emit.size(size);
+                        elements = self.emit.ins().imul(elements, size);
+                    }
+                    let is_far = self.emit.icmp_const(IntCC::SignedGreaterThanOrEqual, elements, FAR);
+                    (DType::I64, self.emit.ins().uextend(types::I64, is_far))
+                }
             };
             let address = self.emit.add_const(block, i64::from(leaf.slot(k as u32)));
             self.emit.store_lane(dtype, value, address);

@@ -6,8 +6,10 @@
 //!
 //! In reading order: `loops` decides what is taken and hands it over, `body` walks the statements, `select`,
 //! `compare` and `convert` say what an operation is, `registers` gives out registers, `leaf` and `encode` write
-//! bytes, `opcode` is the list of instructions; `uncached` is about results that are too large for caches.
+//! bytes, `opcode` is the list of instructions; `ahead` and `uncached` are about
+//! what is too large for caches.
 
+mod ahead;
 mod body;
 mod compare;
 mod convert;

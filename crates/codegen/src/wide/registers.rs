@@ -6,6 +6,7 @@
 use smallvec::SmallVec;
 
 use super::Level;
+use super::ahead::Ahead;
 use super::encode::{Assembler, General, Operands, Place, RAX, RDI, RSI, RSP, When};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
 use super::opcode::{
@@ -27,6 +28,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) streams: &'a [General],
     /// Mask registers that hold which lanes are iterations.
     pub(crate) taken_masks: u8,
+    /// Whether arrays are walked far.
+    pub(crate) far: bool,
 }
 
 /// The registers of one class.
@@ -69,6 +72,7 @@ pub(crate) struct Allocation<'a> {
     resident: Vec<Option<u8>>,
     vectors: File,
     masks: File,
+    ahead: Ahead,
     slots: &'a mut u32,
 }
 
@@ -103,6 +107,7 @@ impl<'a> Allocation<'a> {
             resident: vec![None; around.steadies.all.len()],
             vectors: File::new(registers, u32::MAX >> (32 - registers)),
             masks: File::new(8, mask_registers),
+            ahead: Ahead::new(line, around.far),
             uses,
             slots,
         };
@@ -253,6 +258,9 @@ impl<'a> Allocation<'a> {
             return self.asm.marked_store(inst.op, &operands);
         }
         self.asm.vector(inst.op, &operands);
+        if let (Some(distance), Place::Memory(base, index, offset)) = (self.ahead.of(inst), place) {
+            self.asm.prefetch(Place::Memory(base, index, offset + distance));
+        }
     }
 
     /// The loop variable to the lowest lane of a vector of 128 bits.

@@ -15,7 +15,7 @@ use super::place::{Place, copy};
 use super::{Given, SMALL};
 use crate::donate::may_take;
 use crate::error::FuseError;
-use crate::{Options, fuse};
+use crate::{Options, unplaced};
 
 /// How often a `while` is taken to run.
 const WHILE_TRIPS: u64 = 64;
@@ -31,7 +31,7 @@ pub(crate) fn programs(control: &Control, fusion: bool) -> Result<Vec<Program>, 
         Control::Each(each) => vec![&each.graph],
     };
     let options = Options { donated: Vec::new(), fusion };
-    graphs.into_iter().map(|graph| fuse(graph, &options)).collect()
+    graphs.into_iter().map(|graph| Ok(unplaced(graph, &options)?.0)).collect()
 }
 
 /// Writes the kernel. Returns it with the constants that are parameters after its operands, and its cost.

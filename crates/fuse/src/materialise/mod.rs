@@ -29,6 +29,8 @@ const MAX_LOADS: usize = 24;
 const MAX_ROOTS: usize = 8;
 /// Positions at which an array is recomputed, if there is something to compute.
 const MAX_READS: usize = 8;
+/// Positions at which one is read where its elements lie: each is written into the kernel.
+const MAX_PLACES: usize = 64;
 /// Operations that are as cheap as loading the result.
 const CHEAP: u32 = 4;
 /// How often an array is read that is worth a copy in which neighbours are neighbours.
@@ -298,8 +300,8 @@ impl Walk<'_> {
             .flat_map(|&k| self.clusters[k].wanted[&id].iter().map(move |at| (k, at.clone())))
             .collect();
         let computes = !matches!(node.def, Def::Fill(_) | Def::View { .. } | Def::Count { .. });
-        let is_often = computes && reads.len() > MAX_READS;
-        if is_often || !readers.iter().all(|&k| self.has_room(k, node)) {
+        let most = if computes { MAX_READS } else { MAX_PLACES };
+        if reads.len() > most || !readers.iter().all(|&k| self.has_room(k, node)) {
             return false;
         }
         match node.def {

@@ -86,6 +86,8 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("rows of two lengths", rows_of_two_lengths()),
         ("shared", shared()),
         ("middle", middle()),
+        ("squares", squares()),
+        ("other rows", other_rows()),
     ]
 }
 
@@ -387,4 +389,25 @@ fn rows_of_two_lengths() -> Graph {
     let (x, y) = (b.sum(&x, &[1]), b.sum(&y, &[1]));
     let both = b.op(Sub {}, &[&x, &y]);
     b.finish(&[&both])
+}
+
+/// Products of products, large enough for scratch to lie in the result.
+pub(crate) fn squares() -> Graph {
+    let mut m = Make::new();
+    let (x, w) = (m.input(&[32, 32]), m.input(&[32, 32]));
+    let a = m.op(DotGeneral::matmul(), &[&x, &w]);
+    let b = m.op(DotGeneral::matmul(), &[&a, &a]);
+    let c = m.op(DotGeneral::matmul(), &[&b, &b]);
+    m.finish(&[&c])
+}
+
+/// Each row less the largest number of another: it cannot be made where its argument is.
+pub(crate) fn other_rows() -> Graph {
+    let mut m = Make::new();
+    let x = m.input(&[40, 30]);
+    let turned = m.op(Reverse { axes: vec![0] }, &[&x]);
+    let top = m.max(&turned, &[1]);
+    let top = m.broadcast(&top, &[40, 30], &[0]);
+    let y = m.op(Sub {}, &[&x, &top]);
+    m.finish(&[&y])
 }

@@ -27,8 +27,8 @@ pub(crate) fn agree(name: &str, graph: &Graph) {
     let inputs: Vec<Tensor> =
         graph.input_types().iter().enumerate().map(|(i, ty)| sample(ty, i as u64 + 1)).collect();
     let expected = eval(graph, &inputs).unwrap_or_else(|error| panic!("{name}: {error}"));
-    for fusion in [true, false] {
-        let options = Options { fusion, donated: vec![true; inputs.len()] };
+    for (fusion, donated) in [(true, true), (true, false), (false, true)] {
+        let options = Options { fusion, donated: vec![donated; inputs.len()] };
         let program = program(name, graph, &options);
         // Programs know complex numbers by their parts.
         let parts: Vec<Tensor> = inputs.iter().map(Tensor::as_parts).collect();

@@ -152,7 +152,8 @@ mod tests {
             slots: vec![
                 slot(DType::F64, 4, Role::Input(0)),
                 slot(DType::F64, 4, Role::Output { reuse: Some(0) }),
-                slot(DType::F64, 4, Role::Temp { offset: 64 }),
+                slot(DType::F64, 4, Role::Temp { of: None, offset: 64 }),
+                slot(DType::U8, 3, Role::Temp { of: Some(SlotId(1)), offset: 0 }),
                 slot(DType::F64, 4, Role::Constant(flat.reshape([2, 2]).unwrap())),
                 slot(DType::F64, 4, Role::Constant(flat)),
                 slot(DType::Bool, usize::MAX, Role::Output { reuse: None }),
@@ -195,11 +196,12 @@ mod tests {
               $0: f64[4] = input 0
               $1: f64[4] = output reuse input 0
               $2: f64[4] = temp at 64
-              $3: f64[4] = constant f64[2,2] [1.5, -0.0, nan, -inf]
-              $4: f64[4] = constant [1.5, -0.0, nan, -inf]
-              $5: bool[18446744073709551615] = output
-              $6: i32[1] = constant i32[] [-3]
-              $7: u8[0] = constant []
+              $3: u8[3] = temp at 0 of $1
+              $4: f64[4] = constant f64[2,2] [1.5, -0.0, nan, -inf]
+              $5: f64[4] = constant [1.5, -0.0, nan, -inf]
+              $6: bool[18446744073709551615] = output
+              $7: i32[1] = constant i32[] [-3]
+              $8: u8[0] = constant []
               arena 128
               kernel @copy(b0: f64, b1: mut f64) {
                 %0: f64 = load b0[0]

@@ -428,8 +428,11 @@ fn slot_text(slot: &Slot) -> String {
         Role::Output { reuse: Some(input) } => {
             push!(text, "output reuse input {input}");
         }
-        Role::Temp { offset } => {
+        Role::Temp { of, offset } => {
             push!(text, "temp at {offset}");
+            if let Some(output) = of {
+                push!(text, " of {}", slot_name(*output));
+            }
         }
         Role::Constant(tensor) => {
             text.push_str("constant ");

@@ -25,11 +25,13 @@ pub(super) struct Fault {
 /// are different slots: nothing may be loaded that was stored.
 pub(super) type InPlace = (BufferId, BufferId);
 
-/// Checks a kernel that is right in itself. The error is one of the launch as a whole.
+/// Checks a kernel that is right in itself, of which some parameters are the same memory, or may be. The error is one of
+/// the launch as a whole.
 pub(super) fn check(
     kernel: &Kernel,
     lens: &[usize],
     sizes: &[i64],
+    same: &[Vec<BufferId>],
     in_place: &[InPlace],
 ) -> Result<Vec<Fault>, String> {
     if lens.len() != kernel.params.len() {
@@ -40,13 +42,20 @@ pub(super) fn check(
     }
     let lens: Vec<usize> = lens.iter().copied().chain(kernel.locals.iter().map(|local| local.len)).collect();
     let mut uses = vec![0; lens.len()];
-    for access in all_accesses(&kernel.body) {
+    for access in all_accesses(&kernel.body.stmts) {
         uses[access.buffer.0 as usize] += 1;
+    }
+    let mut memory: Vec<BufferId> = (0..lens.len() as u32).map(BufferId).collect();
+    let pairs = same.iter().flat_map(|group| group.iter().map(|&other| (group[0], other)));
+    for (a, b) in pairs.chain(in_place.iter().copied()) {
+        let (one, other) = (memory[a.0 as usize], memory[b.0 as usize]);
+        memory.iter_mut().filter(|memory| **memory == other).for_each(|memory| *memory = one);
     }
     let mut checker = Checker {
         kernel,
         names: Names::of(kernel),
         lens,
+        memory,
         uses,
         sizes,
         in_place,
@@ -61,18 +70,34 @@ pub(super) fn check(
     Ok(checker.faults)
 }
 
-/// Whether all accesses of two buffers have the same index, so that they may be one piece of memory.
-pub(super) fn same_index(kernel: &Kernel, a: BufferId, b: BufferId) -> bool {
-    let accesses = all_accesses(&kernel.body);
-    let mut shared = accesses.iter().filter(|access| [a, b].contains(&access.buffer));
-    let Some(first) = shared.next() else { return true };
+/// Whether some buffers may be one piece of memory as far as one turn of the loops around all their uses goes: all
+/// accesses have the same index from the first statement on that stores. That turns do not meet is checked with the
+/// launch.
+pub(super) fn may_be_one(kernel: &Kernel, buffers: &[BufferId]) -> bool {
+    let is_shared = |access: &Access<'_>| buffers.contains(&access.buffer);
+    let mut stmts = &kernel.body.stmts[..];
+    let shared = |stmt: &Stmt| all_accesses(std::slice::from_ref(stmt)).iter().any(is_shared);
+    loop {
+        let mut uses = (0..stmts.len()).filter(|&i| shared(&stmts[i]));
+        match (uses.next().map(|i| &stmts[i]), uses.next()) {
+            (Some(Stmt::Each { body, .. }), None) => stmts = &body.stmts,
+            _ => break,
+        }
+    }
+    let stores = |stmt: &Stmt| {
+        all_accesses(std::slice::from_ref(stmt)).iter().any(|access| is_shared(access) && access.stores)
+    };
+    let Some(first) = stmts.iter().position(stores) else { return true };
+    let accesses = all_accesses(&stmts[first..]);
     let is_element = |access: &Access<'_>| !matches!(access.stmt, Stmt::Call { .. });
-    is_element(first) && shared.all(|access| is_element(access) && access.index == first.index)
+    let mut shared = accesses.iter().filter(|access| is_shared(access));
+    let index = shared.clone().next().map(|access| access.index);
+    shared.all(|access| is_element(access) && Some(access.index) == index)
 }
 
 /// Whether every load of a buffer stands before every store to another.
 pub(super) fn loads_before_stores(kernel: &Kernel, (stored, loaded): InPlace) -> bool {
-    let accesses = all_accesses(&kernel.body);
+    let accesses = all_accesses(&kernel.body.stmts);
     let last_load = accesses.iter().filter(|a| a.buffer == loaded).map(|a| a.number).max();
     let first_store = accesses.iter().filter(|a| a.buffer == stored && a.stores).map(|a| a.number).min();
     !matches!((last_load, first_store), (Some(load), Some(store)) if load >= store)
@@ -86,6 +111,8 @@ struct Checker<'a> {
     names: Names<'a>,
     /// Of all buffers.
     lens: Vec<usize>,
+    /// For each buffer, one that stands for all that are the same memory, or may be.
+    memory: Vec<BufferId>,
     /// How many accesses each buffer has in the whole kernel.
     uses: Vec<usize>,
     sizes: &'a [i64],
@@ -310,8 +337,9 @@ impl<'a> Checker<'a> {
     /// Whether no two iterations touch the same place of a buffer where one of them stores.
     fn apart(&self, this: &Loop, start: usize, buffer: BufferId) -> bool {
         let mut accesses: Vec<&Access<'_>> = Vec::new();
-        for (access, _) in self.accesses[start..].iter().filter(|(a, reached)| *reached && a.buffer == buffer)
-        {
+        let memory = |buffer: BufferId| self.memory[buffer.0 as usize];
+        let is_it = |access: &Access<'_>| memory(access.buffer) == memory(buffer);
+        for (access, _) in self.accesses[start..].iter().filter(|(a, reached)| *reached && is_it(a)) {
             if !accesses
                 .iter()
                 .any(|a| a.index == access.index && a.len == access.len && a.stores >= access.stores)

@@ -26,13 +26,14 @@
 //! - slots exist; types and lengths agree with what is done with them; memory sizes fit the machine;
 //! - inputs and constants are not written; every output is written; nothing is read before it is written;
 //!   results are inputs, outputs or constants; inputs have different numbers;
-//! - temporaries lie inside the arena at multiples of [`ALIGN`]; two that overlap are not in use at the same
-//!   time;
+//! - temporaries lie inside the arena, or inside an output that reuses nothing and is not touched until they are used no
+//!   longer, at multiples of [`ALIGN`]; two that overlap are not in use at the same time;
 //! - a launch binds one slot to two parameters, one of them written, only if all accesses of both have the
-//!   same index;
+//!   same index from the first statement on that stores, and what is loaded before that, in the same turn of the loops
+//!   around, is touched by no other turn;
 //! - an output that may reuse an input has elements of its size and its number of them; it is the only one
-//!   that may; and the input is not read after a store to the output, which a launch may do after its loads at
-//!   the same index.
+//!   that may; and the input is not read after a store to the output, which a launch may do after its loads, as if
+//!   both were one slot.
 //!
 //! All arithmetic is checked: there is no size for which the verifier overflows.
 //!
@@ -45,7 +46,7 @@ mod program;
 
 use std::fmt;
 
-use crate::ir::{BufferId, Index, Kernel, Region, Stmt};
+use crate::ir::{BufferId, Index, Kernel, Stmt};
 use crate::program::Program;
 use crate::text::{self, Names, Notes, Place};
 
@@ -100,7 +101,7 @@ pub fn verify_kernel(kernel: &Kernel) -> Result<(), VerifyErrors> {
 pub fn verify_launch(kernel: &Kernel, lens: &[usize], sizes: &[i64]) -> Result<(), VerifyErrors> {
     verify_kernel(kernel)?;
     let mut report = Report::default();
-    match launch::check(kernel, lens, sizes, &[]) {
+    match launch::check(kernel, lens, sizes, &[], &[]) {
         Ok(faults) => {
             for fault in faults {
                 report.add(Place::Stmt(0, fault.stmt), fault.message);
@@ -179,19 +180,19 @@ fn own_accesses(stmt: &Stmt, number: usize) -> Vec<Access<'_>> {
     }
 }
 
-/// All accesses of a region, in the order of the text.
-fn all_accesses(region: &Region) -> Vec<Access<'_>> {
-    fn walk<'a>(region: &'a Region, count: &mut usize, all: &mut Vec<Access<'a>>) {
-        for stmt in &region.stmts {
+/// All accesses of statements, in the order of the text.
+fn all_accesses(stmts: &[Stmt]) -> Vec<Access<'_>> {
+    fn walk<'a>(stmts: &'a [Stmt], count: &mut usize, all: &mut Vec<Access<'a>>) {
+        for stmt in stmts {
             all.extend(own_accesses(stmt, *count));
             *count += 1;
             for inner in text::inner_regions(stmt) {
-                walk(inner, count, all);
+                walk(&inner.stmts, count, all);
             }
         }
     }
     let mut all = Vec::new();
-    walk(region, &mut 0, &mut all);
+    walk(stmts, &mut 0, &mut all);
     all
 }
 

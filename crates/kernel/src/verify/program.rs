@@ -35,6 +35,8 @@ pub(super) fn check(program: &Program, report: &mut Report) {
 
 /// The first and last step that uses a slot; the first one writes it, unless it is given.
 type Life = (usize, usize);
+/// When a temporary is in use, where it begins and ends, and its slot.
+type Temp = (Life, usize, usize, usize);
 
 struct Checker<'a, 'r> {
     program: &'a Program,
@@ -94,12 +96,21 @@ impl<'a> Checker<'a, '_> {
                     self.error(place, format!("another output may reuse input {input} already"));
                 }
                 Role::Input(_) | Role::Output { .. } => {}
-                Role::Temp { offset } => {
+                Role::Temp { of, offset } => {
                     if !offset.is_multiple_of(ALIGN) {
                         self.error(place, format!("the offset is not a multiple of {ALIGN}"));
                     }
-                    if offset.checked_add(bytes).is_none_or(|end| end > self.program.arena) {
-                        self.error(place, format!("{bytes} bytes at {offset} are not inside the arena"));
+                    let (room, name) = match of {
+                        None => (Some(self.program.arena), "the arena".to_owned()),
+                        Some(id) => (self.room(*id), format!("`{}`", slot_name(*id))),
+                    };
+                    let end = offset.checked_add(bytes);
+                    match room {
+                        None => self.error(place, format!("{name} is no output that reuses nothing")),
+                        Some(room) if end.is_none_or(|end| end > room) => {
+                            self.error(place, format!("{bytes} bytes at {offset} are not inside {name}"));
+                        }
+                        Some(_) => {}
                     }
                 }
                 Role::Constant(tensor) => {
@@ -109,6 +120,12 @@ impl<'a> Checker<'a, '_> {
                 }
             }
         }
+    }
+
+    /// Bytes of an output that has memory of its own.
+    fn room(&self, id: SlotId) -> Option<usize> {
+        let slot = self.slot(id).filter(|slot| slot.role == Role::Output { reuse: None })?;
+        bytes(slot)
     }
 
     fn step(&mut self, number: usize, step: &Step) {
@@ -190,16 +207,17 @@ impl<'a> Checker<'a, '_> {
         if !self.sound[number] {
             return;
         }
-        for (a, b) in same_slot(kernel, slots) {
-            if !launch::same_index(kernel, a, b) {
-                let slot = slot_name(slots[a.0 as usize]);
-                let message = format!("`{slot}` is `b{}` and `b{}`, whose indices differ", a.0, b.0);
-                self.error(place, message);
+        let same = same_slot(kernel, slots);
+        for params in &same {
+            if !launch::may_be_one(kernel, params) {
+                let slot = slot_name(slots[params[0].0 as usize]);
+                let names: Vec<String> = params.iter().map(|param| format!("`b{}`", param.0)).collect();
+                self.error(place, format!("`{slot}` is {}, whose indices differ", names.join(" and ")));
             }
         }
         let lens: Vec<usize> = slots.iter().map(|slot| self.program.slot(*slot).len).collect();
         let in_place = self.in_place(kernel, slots);
-        match launch::check(kernel, &lens, sizes, &in_place) {
+        match launch::check(kernel, &lens, sizes, &same, &in_place) {
             Ok(faults) => {
                 for fault in faults {
                     let kernel = name(&kernel.name);
@@ -242,15 +260,33 @@ impl<'a> Checker<'a, '_> {
         }
     }
 
-    /// Checks that temporaries in use at the same time do not overlap: steps in order, the temporaries in use
-    /// by their place in the arena, where a new one can only meet its neighbours.
+    /// Checks that temporaries in use at the same time do not overlap, nor those in an output with its use.
     fn overlaps(&mut self) {
-        let mut temps: Vec<(Life, usize, usize, usize)> = Vec::new();
+        let mut temps: BTreeMap<Option<SlotId>, Vec<Temp>> = BTreeMap::new();
         for (i, (slot, life)) in self.program.slots.iter().zip(&self.lives).enumerate() {
-            if let (Role::Temp { offset }, Some(life), Some(bytes @ 1..)) = (&slot.role, life, bytes(slot)) {
-                temps.push((*life, *offset, offset.saturating_add(bytes), i));
-            }
+            let (Role::Temp { of, offset }, &Some(life), Some(bytes @ 1..)) = (&slot.role, life, bytes(slot))
+            else {
+                continue;
+            };
+            temps.entry(*of).or_default().push((life, *offset, offset.saturating_add(bytes), i));
         }
+        for (of, temps) in temps {
+            let of_life = of.and_then(|id| *self.lives.get(id.0 as usize)?);
+            for &((_, last), _, _, slot) in &temps {
+                if let (Some(id), Some((first, _))) = (of, of_life)
+                    && first <= last
+                {
+                    let message = format!("is in use when `{}` is touched", slot_name(id));
+                    self.error(Place::Slot(slot), message);
+                }
+            }
+            self.overlaps_in(temps);
+        }
+    }
+
+    /// The same for those of one piece of memory: steps in order, the temporaries in use by their place, where a new one
+    /// can only meet its neighbours.
+    fn overlaps_in(&mut self, mut temps: Vec<Temp>) {
         temps.sort();
         let mut in_use: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
         let mut ends: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -298,11 +334,12 @@ impl<'a> Checker<'a, '_> {
                 else {
                     return;
                 };
-                self.in_place(kernel, slots).into_iter().all(|(stored, loaded)| {
-                    slots[stored.0 as usize].0 as usize != output
-                        || launch::same_index(kernel, stored, loaded)
-                            && launch::loads_before_stores(kernel, (stored, loaded))
-                })
+                let mut pairs = self.in_place(kernel, slots);
+                pairs.retain(|(stored, _)| slots[stored.0 as usize].0 as usize == output);
+                let one: Vec<BufferId> =
+                    pairs.iter().flat_map(|&(stored, loaded)| [stored, loaded]).collect();
+                launch::may_be_one(kernel, &one)
+                    && pairs.iter().all(|&pair| launch::loads_before_stores(kernel, pair))
             }
             Step::Copy { .. } => true,
             step @ Step::Call { .. } => !effects(self.program, step).0.iter().any(|s| s.0 as usize == from),
@@ -316,19 +353,18 @@ impl<'a> Checker<'a, '_> {
     }
 }
 
-/// Pairs of parameters that are bound to one slot and of which one is written.
-fn same_slot(kernel: &Kernel, slots: &[SlotId]) -> Vec<(BufferId, BufferId)> {
+/// Parameters that are bound to one slot, if one of them is written: that one first.
+fn same_slot(kernel: &Kernel, slots: &[SlotId]) -> Vec<Vec<BufferId>> {
     let mut by_slot: BTreeMap<SlotId, Vec<usize>> = BTreeMap::new();
     for (i, slot) in slots.iter().enumerate() {
         by_slot.entry(*slot).or_default().push(i);
     }
-    let mut pairs = Vec::new();
-    for params in by_slot.into_values() {
-        // All must agree with one that is written, so that all agree.
+    let mut groups = Vec::new();
+    for params in by_slot.into_values().filter(|params| params.len() > 1) {
         if let Some(&written) = params.iter().find(|i| kernel.params[**i].written) {
             let others = params.iter().filter(|i| **i != written);
-            pairs.extend(others.map(|other| (BufferId(written as u32), BufferId(*other as u32))));
+            groups.push(std::iter::once(&written).chain(others).map(|i| BufferId(*i as u32)).collect());
         }
     }
-    pairs
+    groups
 }

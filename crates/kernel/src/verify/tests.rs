@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::ir::Region;
 
 fn kernel(text: &str) -> Kernel {
     text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
@@ -439,6 +440,14 @@ const KERNELS: &str = "
       %0: f32 = const 0.0
       %3: f32 = for %1 < 10 with %2: f32 = %0 {
         %4: f32 = load b0[%1*s0] %5: f32 = add %2, %4 store b1[%1*s0], %5 yield %5 } }
+    kernel @rows(b0: f32, b1: mut f32) sizes 1 {
+      each %0 < 5 {
+        %3: f32 = reduce add over %1 < s0 { %2: f32 = load b0[%0*2 + %1] yield %2 }
+        each %4 < 2 { %5: f32 = load b0[%0*2 + %4] %6: f32 = div %5, %3 store b1[%0*2 + %4], %6 } } }
+    kernel @again(b0: f32, b1: mut f32) {
+      each %0 < 5 {
+        each %1 < 2 { %2: f32 = const 1.0 store b1[%0*2 + %1], %2 }
+        %5: f32 = reduce add over %3 < 2 { %4: f32 = load b0[%0*2 + %3] yield %4 } } }
     kernel @wrong(b0: f32) { %0: i32 = load b0[0] }";
 
 fn program(slots: &str, steps: &str) -> Result<(), VerifyErrors> {
@@ -521,52 +530,52 @@ fn programs() {
         ("$0: f32[1] = constant [1.0] $1: f32[1] = output", "launch @copy($0, $0) sizes 1 return"),
     ]);
     expect![[r#"
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($0, $1) sizes 10 return $1, $0
-              verified
-            $0: f32[10] = input 0 $1: f32[10] = output
-            return $1
-              Slot(1): the output is never written
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($1, $1) sizes 10 return $1
-              Step(0): `$1` is read before anything is written to it
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($0, $1) sizes 10 launch @copy($1, $1) sizes 10 return $1
-              verified
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($0, $1) sizes 10 launch @shift($1, $1) return $1
-              Step(1): `$1` is `b1` and `b0`, whose indices differ
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($1, $0) sizes 10 return $0
-              Step(0): `$1` is read before anything is written to it
-              Step(0): `$0` is an input and is not written
-              Slot(1): the output is never written
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($0) return $0
-              Step(0): it is given 1 slot, not 2
-              Slot(1): the output is never written
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($0, $1) return $0
-              Step(0): it is given 0 sizes, not 1
-            $0: f32[10] = input 0 $1: f32[10] = output
-            launch @copy($0, $9) return $0
-              Step(0): there is no slot `$9`
-              Slot(1): the output is never written
-            $0: f32[2] = input 0 $1: f32[2] = input 0
-            return
-              Slot(1): another slot is input 0 already
-            $0: f32[2] = constant f64[2] [1.0, 2.0] $1: f32[3] = constant f32[2] [1.0, 2.0]
-            return
-              Slot(0): type or length is not that of the constant
-              Slot(1): type or length is not that of the constant
-            $0: f32[9223372036854775807] = input 0
-            return
-              Slot(0): no machine has so much memory
-            $0: f32[1] = constant [1.0] $1: f32[1] = output
-            launch @copy($0, $0) sizes 1 return
-              Step(0): `$0` is a constant and is not written
-              Slot(1): the output is never written
-        "#]]
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 return $1, $0
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output
+        return $1
+          Slot(1): the output is never written
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($1, $1) sizes 10 return $1
+          Step(0): `$1` is read before anything is written to it
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 launch @copy($1, $1) sizes 10 return $1
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 launch @shift($1, $1) return $1
+          Step(1): in @shift, `store b1[%0], %1`: iterations of `each %0` may meet in `b1`
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($1, $0) sizes 10 return $0
+          Step(0): `$1` is read before anything is written to it
+          Step(0): `$0` is an input and is not written
+          Slot(1): the output is never written
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0) return $0
+          Step(0): it is given 1 slot, not 2
+          Slot(1): the output is never written
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) return $0
+          Step(0): it is given 0 sizes, not 1
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $9) return $0
+          Step(0): there is no slot `$9`
+          Slot(1): the output is never written
+        $0: f32[2] = input 0 $1: f32[2] = input 0
+        return
+          Slot(1): another slot is input 0 already
+        $0: f32[2] = constant f64[2] [1.0, 2.0] $1: f32[3] = constant f32[2] [1.0, 2.0]
+        return
+          Slot(0): type or length is not that of the constant
+          Slot(1): type or length is not that of the constant
+        $0: f32[9223372036854775807] = input 0
+        return
+          Slot(0): no machine has so much memory
+        $0: f32[1] = constant [1.0] $1: f32[1] = output
+        launch @copy($0, $0) sizes 1 return
+          Step(0): `$0` is a constant and is not written
+          Slot(1): the output is never written
+    "#]]
     .assert_eq(&text);
 }
 
@@ -617,6 +626,67 @@ fn temporaries() {
         "#]].assert_eq(&text);
 }
 
+/// Scratch may lie in an output until that is touched.
+#[test]
+fn temporaries_in_outputs() {
+    let slots = |of: &str| format!("$0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at {of}");
+    let steps = "launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1";
+    let late = "launch @copy($0, $2) sizes 10 launch @copy($2, $1) sizes 10 return $1";
+    let two = "$3: f32[10] = temp at 0 of $1";
+    let both =
+        "launch @copy($0, $2) sizes 10 launch @copy($2, $3) sizes 10 launch @copy($0, $1) sizes 20 return $1";
+    let text = program_messages(&[
+        (&slots("0 of $1"), steps),
+        (&slots("64 of $1"), steps),
+        (&slots("128 of $1"), steps),
+        (&slots("0 of $1"), late),
+        (&slots("0 of $0"), steps),
+        (&slots("0 of $2"), steps),
+        (&slots("0 of $7"), steps),
+        (&slots("0 of $1").replace("output", "output reuse input 0").replace("[20]", "[30]"), steps),
+        (&format!("{} {two}", slots("64 of $1")), both),
+        (&format!("{} {two}", slots("0 of $1")), both),
+        (&format!("{} {two} arena 64", slots("0")), both),
+    ]);
+    expect![[r#"
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          verified
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 64 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          verified
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 128 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          Slot(2): 40 bytes at 128 are not inside `$1`
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($2, $1) sizes 10 return $1
+          Slot(2): is in use when `$1` is touched
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 of $0
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          Slot(2): `$0` is no output that reuses nothing
+          Slot(2): is in use when `$0` is touched
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 of $2
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          Slot(2): `$2` is no output that reuses nothing
+          Slot(2): is in use when `$2` is touched
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 of $7
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          Slot(2): `$7` is no output that reuses nothing
+        $0: f32[30] = input 0 $1: f32[30] = output reuse input 0 $2: f32[10] = temp at 0 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          Slot(2): `$1` is no output that reuses nothing
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 64 of $1 $3: f32[10] = temp at 0 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($2, $3) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          verified
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 of $1 $3: f32[10] = temp at 0 of $1
+        launch @copy($0, $2) sizes 10 launch @copy($2, $3) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          Slot(3): overlaps `$2`, which is in use at the same time
+        $0: f32[20] = input 0 $1: f32[30] = output $2: f32[10] = temp at 0 $3: f32[10] = temp at 0 of $1 arena 64
+        launch @copy($0, $2) sizes 10 launch @copy($2, $3) sizes 10 launch @copy($0, $1) sizes 20 return $1
+          verified
+    "#]].assert_eq(&text);
+}
+
 #[test]
 fn outputs_that_reuse_inputs() {
     let io = "$0: f32[10] = input 0 $1: f32[10] = output reuse input 0";
@@ -641,40 +711,92 @@ fn outputs_that_reuse_inputs() {
         ),
     ]);
     expect![[r#"
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @copy($0, $1) sizes 10 return $1
-              verified
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @shift($0, $1) return $1
-              Slot(1): input 0 is not read only at the index where the output is stored
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @late($0, $1) return $1
-              Slot(1): input 0 is not read only at the index where the output is stored
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @scan($0, $1) sizes 1 return $1
-              verified
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @scan($0, $1) sizes 0 return $1
-              Step(0): in @scan, `%3: f32 = for %1 < 10 with %2: f32 = %0`: an iteration loads what another one stored in place
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @copy($0, $1) sizes 10 return $1, $0
-              Slot(1): input 0 is a result itself
-            $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
-            launch @copy($0, $1) sizes 10 launch @copy($0, $1) sizes 10 return $1
-              Slot(1): input 0 is read after the output is written
-            $0: f32[9] = input 0 $1: f32[10] = output reuse input 0
-            launch @copy($0, $1) sizes 9 return $1
-              Slot(1): input 0 has another number or size of elements
-            $0: f32[9] = input 0 $1: f32[9] = output reuse input 1
-            launch @copy($0, $1) sizes 9 return $1
-              Slot(1): there is no input 1
-            $0: f32[9] = input 0 $1: f32[9] = output reuse input 0 $2: f32[9] = output reuse input 0
-            launch @copy($0, $1) sizes 9 launch @copy($1, $2) sizes 9 return $1
-              Slot(2): another output may reuse input 0 already
-            $0: f32[4] = input 0 $1: f32[4] = output reuse input 0
-            call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,0,2,1], 0 by [0,0,2,1] ($0: f32[4], $0: f32[4]) -> ($1: f32[4]) return $1
-              Slot(1): input 0 is not read only at the index where the output is stored
-        "#]].assert_eq(&text);
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @copy($0, $1) sizes 10 return $1
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @shift($0, $1) return $1
+          Step(0): in @shift, `store b1[%0], %1`: iterations of `each %0` may meet in `b1`
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @late($0, $1) return $1
+          Slot(1): input 0 is not read only at the index where the output is stored
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @scan($0, $1) sizes 1 return $1
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @scan($0, $1) sizes 0 return $1
+          Step(0): in @scan, `%3: f32 = for %1 < 10 with %2: f32 = %0`: an iteration loads what another one stored in place
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @copy($0, $1) sizes 10 return $1, $0
+          Slot(1): input 0 is a result itself
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @copy($0, $1) sizes 10 launch @copy($0, $1) sizes 10 return $1
+          Slot(1): input 0 is read after the output is written
+        $0: f32[9] = input 0 $1: f32[10] = output reuse input 0
+        launch @copy($0, $1) sizes 9 return $1
+          Slot(1): input 0 has another number or size of elements
+        $0: f32[9] = input 0 $1: f32[9] = output reuse input 1
+        launch @copy($0, $1) sizes 9 return $1
+          Slot(1): there is no input 1
+        $0: f32[9] = input 0 $1: f32[9] = output reuse input 0 $2: f32[9] = output reuse input 0
+        launch @copy($0, $1) sizes 9 launch @copy($1, $2) sizes 9 return $1
+          Slot(2): another output may reuse input 0 already
+        $0: f32[4] = input 0 $1: f32[4] = output reuse input 0
+        call gemm f32 batch [1,1] m 2 n 2 k 2 from 0 by [0,0,2,1], 0 by [0,0,2,1] ($0: f32[4], $0: f32[4]) -> ($1: f32[4]) return $1
+          Slot(1): input 0 is not read only at the index where the output is stored
+    "#]].assert_eq(&text);
+}
+
+/// A turn of the loops around may overwrite what it has read, and nothing that another turn reads.
+#[test]
+fn rows_that_are_overwritten() {
+    let (one, other) = (
+        "$0: f32[10] = input 0 $1: f32[10] = output",
+        "$0: f32[10] = input 0 $1: f32[10] = output reuse input 0",
+    );
+    let text = program_messages(&[
+        (one, "launch @copy($0, $1) sizes 10 launch @rows($1, $1) sizes 2 return $1"),
+        (one, "launch @copy($0, $1) sizes 10 launch @rows($1, $1) sizes 1 return $1"),
+        (one, "launch @copy($0, $1) sizes 10 launch @rows($1, $1) sizes 0 return $1"),
+        (
+            "$0: f32[20] = input 0 $1: f32[20] = output",
+            "launch @copy($0, $1) sizes 20 launch @rows($1, $1) sizes 3 return $1",
+        ),
+        (one, "launch @copy($0, $1) sizes 10 launch @again($1, $1) return $1"),
+        (other, "launch @rows($0, $1) sizes 2 return $1"),
+        (other, "launch @again($0, $1) return $1"),
+        (
+            "$0: f32[20] = input 0 $1: f32[20] = output reuse input 0",
+            "launch @rows($0, $1) sizes 3 return $1",
+        ),
+    ]);
+    expect![[r#"
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 launch @rows($1, $1) sizes 2 return $1
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 launch @rows($1, $1) sizes 1 return $1
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 launch @rows($1, $1) sizes 0 return $1
+          verified
+        $0: f32[20] = input 0 $1: f32[20] = output
+        launch @copy($0, $1) sizes 20 launch @rows($1, $1) sizes 3 return $1
+          Step(1): in @rows, `store b1[%0*2 + %4], %6`: iterations of `each %0` may meet in `b1`
+        $0: f32[10] = input 0 $1: f32[10] = output
+        launch @copy($0, $1) sizes 10 launch @again($1, $1) return $1
+          Step(1): `$1` is `b1` and `b0`, whose indices differ
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @rows($0, $1) sizes 2 return $1
+          verified
+        $0: f32[10] = input 0 $1: f32[10] = output reuse input 0
+        launch @again($0, $1) return $1
+          Slot(1): input 0 is not read only at the index where the output is stored
+        $0: f32[20] = input 0 $1: f32[20] = output reuse input 0
+        launch @rows($0, $1) sizes 3 return $1
+          Step(0): in @rows, `store b1[%0*2 + %4], %6`: iterations of `each %0` may meet in `b1`
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use tracewell_array::Tensor;
 use tracewell_codegen::Target;
 use tracewell_graph::{ArrayType, Graph, Location};
 use tracewell_kernel::{Program, Role, Step};
-use tracewell_runtime::{Executable, Input};
+use tracewell_runtime::Executable;
 use tracewell_trace::{Api, Error, ErrorKind, Value, ask, boundary, complete, is_idle};
 
 use crate::array::{Array, found_by};
@@ -146,7 +146,7 @@ impl Lowered {
     #[track_caller]
     pub fn run(&self, inputs: &[Array]) -> Result<Vec<Array>, Error> {
         let location = Location::caller();
-        self.run_at(inputs, 1, &location).map_err(|error| complete(error, &location))
+        self.run_at("run()", inputs, 1, &location).map_err(|error| complete(error, &location))
     }
 
     /// Runs it so many times, at least once, on the same memory, and returns what the last run left: for measuring
@@ -164,10 +164,16 @@ impl Lowered {
     #[track_caller]
     pub fn repeat(&self, inputs: &[Array], times: usize) -> Result<Vec<Array>, Error> {
         let location = Location::caller();
-        self.run_at(inputs, times, &location).map_err(|error| complete(error, &location))
+        self.run_at("repeat()", inputs, times, &location).map_err(|error| complete(error, &location))
     }
 
-    fn run_at(&self, inputs: &[Array], times: usize, location: &Location) -> Result<Vec<Array>, Error> {
+    fn run_at(
+        &self,
+        asked: &'static str,
+        inputs: &[Array],
+        times: usize,
+        location: &Location,
+    ) -> Result<Vec<Array>, Error> {
         let plain = |ty: &ArrayType| ArrayType { weak: false, ..ty.clone() };
         let wanted: Vec<ArrayType> = self.graph().input_types().iter().map(plain).collect();
         let found: Vec<ArrayType> = inputs.iter().map(|array| plain(&array.ty())).collect();
@@ -183,9 +189,8 @@ impl Lowered {
             return Err(Error::new(ErrorKind::Type, message));
         }
         let data: Vec<Tensor> =
-            inputs.iter().map(|array| ask(array.value(), "run()", location)).collect::<Result<_, _>>()?;
-        let mut lent: Vec<Input<'_>> = data.iter().map(Input::Lent).collect();
-        let results = crate::executable::repeat(&self.executable, &mut lent, times)?;
+            inputs.iter().map(|array| ask(array.value(), asked, location)).collect::<Result<_, _>>()?;
+        let results = crate::executable::repeat(&self.executable, &data, times)?;
         let types = self.graph().output_types();
         let array = |(tensor, ty): (Tensor, ArrayType)| Array::from_value(Value::Known(tensor, ty.weak));
         Ok(results.into_iter().zip(types).map(array).collect())

@@ -82,7 +82,9 @@ impl Reader<'_> {
             "output" => Role::Output { reuse: None },
             "temp" => {
                 self.expect("at")?;
-                Role::Temp { offset: self.number()? }
+                let offset = self.number()?;
+                let of = if self.accept("of")? { Some(self.slot_id()?) } else { None };
+                Role::Temp { of, offset }
             }
             "constant" => Role::Constant(self.tensor(dtype, len)?),
             other => {

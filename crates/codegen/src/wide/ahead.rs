@@ -1,0 +1,82 @@
+//! Memory that is wanted soon is asked for early.
+//!
+//! The machine looks ahead by itself, but not farther than the instructions it holds: the more a loop computes with what
+//! it loads, the fewer loads are on their way at a time. Arithmetic on arrays that no cache holds is faster if each line
+//! of memory is named some turns before it is loaded. A loop that computes much does so always. One that computes little
+//! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One that only adds
+//! up has nothing of it.
+
+use tracewell_kernel::{Region, Size, Stmt, Value};
+
+use super::inst::{Form, Inst, Line};
+use super::opcode::LOAD;
+
+/// How far ahead, in bytes: beyond the instructions that are held, on a page that is soon needed anyway.
+const DISTANCE: i32 = 2048;
+/// Elements from which on the caches of a core hold no array: as many as the second one has bytes for.
+pub(crate) const FAR: i64 = 1 << 18;
+/// Instructions for each load of a loop that has something of it, and of one that asks always.
+const SOME: usize = 3;
+const MUCH: usize = 8;
+/// Bytes of a line of memory.
+const LINE: i32 = 64;
+
+/// The lines of memory that one turn of a loop has asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    pays: bool,
+    asked: Vec<(u32, i32)>,
+}
+
+impl Ahead {
+    /// For a loop, and whether it is for arrays that are walked far.
+    pub(crate) fn new(line: &Line, far: bool) -> Ahead {
+        let (insts, loads) = (line.insts.len(), loads(line));
+        Ahead { pays: loads > 0 && (far || insts >= MUCH * loads), asked: Vec::new() }
+    }
+
+    /// How far behind what an instruction loads memory is asked for, if it is.
+    pub(crate) fn of(&mut self, inst: &Inst) -> Option<i32> {
+        let memory = inst.memory.filter(|_| self.pays && is_load(inst))?;
+        let line = (memory.stream, memory.offset.div_euclid(LINE));
+        if self.asked.contains(&line) {
+            return None;
+        }
+        self.asked.push(line);
+        Some(DISTANCE)
+    }
+}
+
+/// Whether a loop has a copy for arrays that are walked far, which asks ahead.
+pub(crate) fn is_better_far(line: &Line) -> bool {
+    let (insts, loads) = (line.insts.len(), loads(line));
+    loads > 0 && (SOME * loads..MUCH * loads).contains(&insts)
+}
+
+fn loads(line: &Line) -> usize {
+    line.insts.iter().filter(|inst| is_load(inst)).count()
+}
+
+/// Whether an instruction loads a whole vector.
+fn is_load(inst: &Inst) -> bool {
+    inst.form == Form::Load && [LOAD.of(false), LOAD.of(true)].contains(&inst.op)
+}
+
+/// The variables and lengths of the loops down to a region, its own last; nothing if it is not inside.
+pub(crate) fn loops_to(region: &Region, wanted: &Region) -> Option<Vec<(Value, Size)>> {
+    if std::ptr::eq(region, wanted) {
+        return Some(Vec::new());
+    }
+    region.stmts.iter().find_map(|stmt| match stmt {
+        Stmt::Each { var, extent, body }
+        | Stmt::Reduce { var, extent, body, .. }
+        | Stmt::For { var, extent, body, .. } => {
+            let mut inner = loops_to(body, wanted)?;
+            inner.insert(0, (*var, *extent));
+            Some(inner)
+        }
+        Stmt::While { cond, body, .. } => loops_to(cond, wanted).or_else(|| loops_to(body, wanted)),
+        Stmt::If { then, otherwise, .. } => loops_to(then, wanted).or_else(|| loops_to(otherwise, wanted)),
+        Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. } | Stmt::Call { .. } | Stmt::Poll => None,
+    })
+}
