@@ -530,5 +530,18 @@ fn rows_in_place() {
 #[test]
 fn scratch_in_results() {
     let kept = Options { donated: Vec::new(), fusion: true };
-    expect![[""]].assert_eq(&program("example", &compositions::squares(), &kept).to_string());
+    expect![[r#"
+        program @composition {
+          $0: f32[1024] = input 0
+          $1: f32[1024] = input 1
+          $2: f32[1024] = temp at 0 of $4
+          $3: f32[1024] = temp at 0
+          $4: f32[1024] = output
+          arena 4096
+          call gemm f32 batch [1,1] m 32 n 32 k 32 from 0 by [0,1,32,1], 0 by [0,1,32,1] ($0: f32[32,32], $1: f32[32,32]) -> ($2: f32[32,32])
+          call gemm f32 batch [1,1] m 32 n 32 k 32 from 0 by [0,1,32,1], 0 by [0,1,32,1] ($2: f32[32,32], $2: f32[32,32]) -> ($3: f32[32,32])
+          call gemm f32 batch [1,1] m 32 n 32 k 32 from 0 by [0,1,32,1], 0 by [0,1,32,1] ($3: f32[32,32], $3: f32[32,32]) -> ($4: f32[32,32])
+          return $4
+        }
+    "#]].assert_eq(&program("example", &compositions::squares(), &kept).to_string());
 }
