@@ -3,8 +3,8 @@
 //! The machine looks ahead by itself, but not farther than the instructions it holds: the more a loop computes with what
 //! it loads, the fewer loads are on their way at a time. Arithmetic on arrays that no cache holds is faster if each line
 //! of memory is named some turns before it is loaded. A loop that computes much does so always. One that computes little
-//! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One that only adds
-//! up has nothing of it.
+//! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One that only
+//! copies has nothing of it.
 
 use tracewell_kernel::{Region, Size, Stmt, Value};
 
@@ -16,7 +16,7 @@ const DISTANCE: i32 = 2048;
 /// Elements from which on the caches of a core hold no array: as many as the second one has bytes for.
 pub(crate) const FAR: i64 = 1 << 18;
 /// Instructions for each load of a loop that has something of it, and of one that asks always.
-const SOME: usize = 3;
+const SOME: usize = 2;
 const MUCH: usize = 8;
 /// Bytes of a line of memory.
 const LINE: i32 = 64;
