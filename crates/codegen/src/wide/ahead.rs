@@ -15,8 +15,9 @@ use super::opcode::LOAD;
 const DISTANCE: i32 = 2048;
 /// Elements from which on the caches of a core hold no array: as many as the second one has bytes for.
 pub(crate) const FAR: i64 = 1 << 18;
-/// Instructions for each load of a loop that has something of it, and of one that asks always.
-const SOME: usize = 2;
+/// Instructions for each load of a loop that has something of it, less if it adds up, and of one that asks always.
+const SOME: usize = 3;
+const SOME_SUMS: usize = 2;
 const MUCH: usize = 8;
 /// Bytes of a line of memory.
 const LINE: i32 = 64;
@@ -50,7 +51,8 @@ impl Ahead {
 /// Whether a loop has a copy for arrays that are walked far, which asks ahead.
 pub(crate) fn is_better_far(line: &Line) -> bool {
     let (insts, loads) = (line.insts.len(), loads(line));
-    loads > 0 && (SOME * loads..MUCH * loads).contains(&insts)
+    let some = if line.accumulators > 0 { SOME_SUMS } else { SOME };
+    loads > 0 && (some * loads..MUCH * loads).contains(&insts)
 }
 
 fn loads(line: &Line) -> usize {

@@ -197,4 +197,6 @@ fn all_accesses(stmts: &[Stmt]) -> Vec<Access<'_>> {
 }
 
 #[cfg(test)]
+mod program_tests;
+#[cfg(test)]
 mod tests;

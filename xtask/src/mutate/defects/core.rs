@@ -297,8 +297,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "arrays that are alive in the same step share memory",
         file: "crates/fuse/src/buffers.rs",
-        text: "last[slot] >= first[i]",
-        with: "last[slot] > first[i]",
+        text: "last >= temp.life.0",
+        with: "last > temp.life.0",
         test: FUSE,
     },
     Defect {
