@@ -303,6 +303,48 @@ fn large_results() {
     }
 }
 
+/// Loops that compute little have a copy for arrays that no cache holds, which leaves the last iterations to the others:
+/// the bits of 128, on both sides of the size from which on it runs, in one loop and in rows.
+#[test]
+fn long_walks() {
+    let map = "kernel @map(b0: f32, b1: mut f32) sizes 2 {
+            each %i < s0 {
+                %x: f32 = load b0[%i] %a: f32 = mul %x, %x %b: f32 = add %a, %x %c: f32 = mul %b, %a
+                store b1[%i], %c
+            }
+        }";
+    let rows = "kernel @rows(b0: f32, b1: mut f32) sizes 2 {
+            each %i < s0 {
+                %y: f32 = reduce max over %j < s1 { %x: f32 = load b0[%i*s1 + %j] yield %x }
+                store b1[%i], %y
+            }
+        }";
+    for (text, sizes) in [
+        (map, [(1 << 18) - 1, 1]),
+        (map, [1 << 18, 1]),
+        (map, [(1 << 18) + 77, 1]),
+        (rows, [77, 3405]),
+        (rows, [76, 3405]),
+        (rows, [3, (1 << 17) + 5]),
+    ] {
+        let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let number = |i: usize| ((i * 7919) % 4001) as f32 * 0.25 - 500.0;
+        let input = Tensor::from_fn([(sizes[0] * sizes[1]) as usize], number);
+        let buffers = [input, Tensor::from_fn([sizes[0] as usize], |_| 0.0f32)];
+        let expected = Machine::new(&kernel, &narrow()).run(&buffers, &sizes, &[sizes[0]]);
+        for target in widths() {
+            let code = compile(&kernel, &target).expect("a kernel that compiles");
+            assert!(!code.wide.is_empty(), "{sizes:?} at {}\n{text}", target.width());
+            let machine = Machine::new(&kernel, &target);
+            for ends in [vec![sizes[0]], vec![sizes[0] / 2, sizes[0]]] {
+                let found = machine.run(&buffers, &sizes, &ends);
+                let equal = found[1].literals().zip(expected[1].literals()).all(|(a, b)| same(a, b));
+                assert!(equal, "{sizes:?} in {ends:?} at {}\n{text}", target.width());
+            }
+        }
+    }
+}
+
 /// Turns in which something holds that hardly ever does: a second function is for them, and does what the first had not
 /// begun.
 #[test]

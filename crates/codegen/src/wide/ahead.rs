@@ -13,7 +13,7 @@ use super::opcode::LOAD;
 
 /// How far ahead, in bytes: beyond the instructions that are held, on a page that is soon needed anyway.
 const DISTANCE: i32 = 2048;
-/// Elements from which on the caches of a core hold no array: as many as the second one has bytes for.
+/// Elements of an array from which on what a loop walks through is taken to be in no cache of the core.
 pub(crate) const FAR: i64 = 1 << 18;
 /// Instructions for each load of a loop that has something of it, less if it adds up, and of one that asks always.
 const SOME: usize = 3;

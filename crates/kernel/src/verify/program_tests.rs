@@ -1,12 +1,9 @@
 //! What the verifier proves and what it refuses of programs.
 
-use expect_test::{Expect, expect};
+use expect_test::expect;
 
+use super::tests::check;
 use super::*;
-
-fn check(result: Result<(), VerifyErrors>, expected: Expect) {
-    expected.assert_eq(&result.map_or_else(|errors| errors.to_string(), |()| "verified\n".to_owned()));
-}
 
 const KERNELS: &str = "
     kernel @copy(b0: f32, b1: mut f32) sizes 1 { each %0 < s0 { %1: f32 = load b0[%0] store b1[%0], %1 } }

@@ -9,7 +9,7 @@ fn kernel(text: &str) -> Kernel {
     text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-fn check(result: Result<(), VerifyErrors>, expected: Expect) {
+pub(super) fn check(result: Result<(), VerifyErrors>, expected: Expect) {
     expected.assert_eq(&result.map_or_else(|errors| errors.to_string(), |()| "verified\n".to_owned()));
 }
 

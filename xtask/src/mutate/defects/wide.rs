@@ -169,4 +169,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "(farthest <= i64::MAX).then_some(near)",
         test: "-p tracewell-codegen --test wide near_places_are_loaded_at_once",
     },
+    Defect {
+        breaks: "the loop for arrays that no cache holds leaves out every other step",
+        file: "crates/codegen/src/wide/loops.rs",
+        text: "loops.push(Loop { far, ..one(body, copies, false)? });",
+        with: "loops.push(Loop { far, step: 2 * (copies * level.lanes()) as i32, ..one(body, copies, false)? });",
+        test: "-p tracewell-runtime --test wide long_walks",
+    },
 ];
