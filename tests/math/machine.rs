@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use tracewell_array::{DType, Shape, Tensor};
 use tracewell_kernel::math::Function;
-use tracewell_kernel::{
-    Index, Kernel, KernelBuilder, Program, Role, Size, Slot, SlotId, Step, Value, eval_program,
-};
+use tracewell_kernel::{Kernel, Program, Role, Slot, SlotId, Step, eval_program};
 use tracewell_runtime::{Executable, Input};
 
 /// A function of arrays of one length.
@@ -54,23 +52,9 @@ fn program(function: &Function, dtype: DType, len: usize) -> Program {
     Program {
         name: function.name.to_owned(),
         slots,
-        kernels: vec![Arc::new(kernel(function, dtype))],
+        kernels: vec![Arc::new(function.kernel(dtype))],
         steps: vec![launch],
         results: vec![ids[arity]],
         arena: 0,
     }
-}
-
-fn kernel(function: &Function, dtype: DType) -> Kernel {
-    let mut b = KernelBuilder::new();
-    let extent = b.size();
-    let inputs: Vec<_> = (0..function.arity()).map(|_| b.param(dtype, false)).collect();
-    let output = b.param(dtype, true);
-    b.each(extent, |b, i| {
-        let at = || Index { offset: Size::Const(0), terms: [(i, Size::Const(1))].into_iter().collect() };
-        let arguments: Vec<Value> = inputs.iter().map(|&input| b.load(input, at())).collect();
-        let result = function.build(b, &arguments);
-        b.store(output, at(), result);
-    });
-    b.finish(function.name)
 }

@@ -68,6 +68,12 @@ impl Target {
         Target::finish(isa, true)
     }
 
+    /// AArch64 with only its baseline, on whatever machine: code for another can be read, but not run.
+    pub fn aarch64() -> Result<Target, CodegenError> {
+        let isa = isa::lookup_by_name("aarch64-unknown-linux-gnu");
+        Target::finish(isa.map_err(|error| CodegenError::Target(error.to_string()))?, true)
+    }
+
     /// The same machine with vectors of another width, if the machine we run on has them.
     pub fn with_width(&self, width: Width) -> Result<Target, CodegenError> {
         if width > Width::of_machine() {

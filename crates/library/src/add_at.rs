@@ -11,7 +11,9 @@ use rayon::prelude::*;
 use tracewell_array::DType;
 use tracewell_kernel::{AddAt, LibraryCall};
 
-use crate::{lanes, pool};
+#[cfg(target_arch = "x86_64")]
+use crate::lanes;
+use crate::pool;
 
 /// Updates that are looked at before those of a part are added: what is known of them stays in the fastest cache.
 const AT_ONCE: usize = 1 << 10;

@@ -37,7 +37,12 @@ impl CodeMemory {
             let address = (patch.symbol.address() as u64).wrapping_add_signed(patch.addend);
             map[patch.offset..patch.offset + 8].copy_from_slice(&address.to_le_bytes());
         }
+        #[cfg(not(target_arch = "x86_64"))]
+        // SAFETY: the bytes are mapped.
+        unsafe { wasmtime_internal_jit_icache_coherence::clear_cache(map.as_ptr().cast(), map.len()) }?;
         let map = map.make_exec()?;
+        #[cfg(not(target_arch = "x86_64"))]
+        wasmtime_internal_jit_icache_coherence::pipeline_flush_mt()?;
         let memory = CodeMemory { map };
         LIVE_BYTES.fetch_add(memory.pages(), Relaxed);
         Ok(memory)

@@ -16,7 +16,7 @@ use crate::copy::copy;
 use crate::error::{BuildError, RunError};
 use crate::launch::{Addresses, Launch};
 use crate::library;
-use crate::memory::{Arenas, scratch};
+use crate::memory::{Arenas, Near, allocated_scratch, scratch};
 use crate::stop::Stop;
 
 /// An argument of a run.
@@ -287,7 +287,8 @@ impl Executable {
             // Never written: a rule of the verifier.
             addresses[*slot] = constant.as_ptr().cast_mut();
         }
-        let scratch = self.place_temps(&mut addresses);
+        let mut near = Near::new();
+        let scratch = self.place_temps(&mut near, &mut addresses);
         let stop = Stop::current();
         let mut run = |(number, step): (usize, &Action)| {
             stop.check()?;
@@ -352,7 +353,7 @@ impl Executable {
     }
 
     /// Scratch for all temporaries. Under guard each gets memory of its own, so that none can reach into another.
-    fn place_temps(&self, addresses: &mut Addresses) -> SmallVec<[Tensor; 1]> {
+    fn place_temps(&self, near: &mut Near, addresses: &mut Addresses) -> SmallVec<[Tensor; 1]> {
         if self.temps.is_empty() {
             return SmallVec::new();
         }
@@ -364,12 +365,18 @@ impl Executable {
             };
             return self.temps.iter().map(place).collect();
         }
-        let (arena, address) = self.arenas.take(self.program.arena);
+        let (arena, address) = match allocated_scratch(&self.program) {
+            0 => (SmallVec::new(), near.address()),
+            bytes => {
+                let (arena, address) = self.arenas.take(bytes);
+                (SmallVec::from_buf([arena]), address)
+            }
+        };
         for temp in &self.temps {
             let start = temp.of.map_or(address, |output| addresses[output]);
             addresses[temp.slot] = start.wrapping_add(temp.offset);
         }
-        SmallVec::from_buf([arena])
+        arena
     }
 
     fn keep(&self, scratch: SmallVec<[Tensor; 1]>) {

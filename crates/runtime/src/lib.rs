@@ -19,5 +19,6 @@ pub use cache::{CompiledKernel, compiled};
 pub use code::{CodeMemory, live_code_bytes};
 pub use error::{BuildError, RunError};
 pub use executable::{Executable, Input, Results, StepTime};
+pub use memory::allocated_scratch;
 pub use stop::{Cancel, with_cancel, with_time_limit};
 pub use tracewell_library::pool;

@@ -1,14 +1,40 @@
-//! Scratch memory for the temporaries of a program, kept from one run to the next.
+//! Scratch memory for the temporaries of a program: on the stack of a run if it is little, else kept from one run to the
+//! next.
 //!
 //! Invariant: an arena belongs to one run at a time. Runs that overlap get arenas of their own.
 #![allow(unsafe_code, reason = "scratch is memory that nobody has written yet")]
 
+use std::mem::MaybeUninit;
 use std::sync::Mutex;
 
 use tracewell_array::{DType, Tensor};
+use tracewell_kernel::Program;
 
 /// More arenas than this are not kept: as many runs rarely overlap.
 const KEPT: usize = 4;
+
+/// Bytes of scratch that a run has on its stack: room for the partial sums of an array.
+const NEAR: usize = 8 << 10;
+
+/// Bytes of scratch that a run of a program allocates: little is on its stack.
+pub fn allocated_scratch(program: &Program) -> usize {
+    if program.arena <= NEAR { 0 } else { program.arena }
+}
+
+/// Scratch on the stack: threads that run the same program share nothing by it.
+#[repr(align(64))]
+pub(crate) struct Near(MaybeUninit<[u8; NEAR]>);
+
+impl Near {
+    pub(crate) fn new() -> Near {
+        Near(MaybeUninit::uninit())
+    }
+
+    /// The address of its first byte.
+    pub(crate) fn address(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
+    }
+}
 
 /// The arenas of one program that no run is using.
 #[derive(Debug, Default)]

@@ -3,11 +3,10 @@
 mod common;
 
 use common::{Machine, Random, check, same};
-use smallvec::smallvec;
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_codegen::{Target, Width, compile};
-use tracewell_kernel::math::{FUNCTIONS, Function};
-use tracewell_kernel::{Index, Kernel, KernelBuilder, Size};
+use tracewell_kernel::Kernel;
+use tracewell_kernel::math::FUNCTIONS;
 
 /// The machine with each width that it has beyond 128 bits.
 fn widths() -> Vec<Target> {
@@ -17,20 +16,6 @@ fn widths() -> Vec<Target> {
 
 fn narrow() -> Target {
     Target::host().with_width(Width::W128).expect("every machine has it")
-}
-
-fn function(function: &Function, dtype: DType) -> Kernel {
-    let mut b = KernelBuilder::new();
-    let extent = b.size();
-    let inputs: Vec<_> = (0..function.arity()).map(|_| b.param(dtype, false)).collect();
-    let out = b.param(dtype, true);
-    b.each(extent, |b, i| {
-        let at = || Index { offset: Size::Const(0), terms: smallvec![(i, Size::Const(1))] };
-        let arguments: Vec<_> = inputs.iter().map(|&input| b.load(input, at())).collect();
-        let result = function.build(b, &arguments);
-        b.store(out, at(), result);
-    });
-    b.finish(function.name)
 }
 
 /// The first elements of a tensor.
@@ -46,7 +31,7 @@ fn functions() {
     let mut random = Random(11);
     for math in FUNCTIONS {
         for dtype in [DType::F32, DType::F64] {
-            let kernel = function(math, dtype);
+            let kernel = math.kernel(dtype);
             let mut buffers: Vec<Tensor> = (0..=math.arity()).map(|_| random.tensor(dtype, MOST)).collect();
             let expected = Machine::new(&kernel, &narrow()).run(&buffers, &[MOST as i64], &[MOST as i64]);
             let expected = expected.last().expect("the result").clone();

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use tracewell_array::Tensor;
 use tracewell_graph::{Graph, InElement};
 use tracewell_kernel::CallError;
-use tracewell_runtime::{Executable, Input, Results, RunError};
+use tracewell_runtime::{Executable, Input, Results, RunError, allocated_scratch};
 use tracewell_trace::{Error, ErrorKind};
 
 use crate::building::counted;
@@ -46,7 +46,7 @@ pub(crate) fn executable(graph: &Arc<Graph>, settings: &Settings) -> Result<Arc<
 /// Memory that an executable holds, roughly: its code and its constants.
 fn size(executable: &Executable) -> usize {
     let code: usize = executable.kernels().iter().map(|k| k.code().len()).sum();
-    size_of::<Executable>() + code + executable.program().arena
+    size_of::<Executable>() + code + allocated_scratch(executable.program())
 }
 
 /// How many are kept, their bytes, and how many were ever compiled.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use smallvec::smallvec;
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_kernel::{Comparison, Index, KernelBuilder, Op, Size, Value};
 
@@ -63,15 +62,11 @@ impl Primitive for Searchsorted {
         };
         let found: Vec<Literal> = (0..q.len())
             .map(|i| {
-                // By halves, so that rows which are not sorted give the same as compiled.
-                let (mut low, mut high) = (0, n);
-                while low < high {
-                    let middle = (low + high) / 2;
-                    match before(x.literal(i / m * n + middle), q.literal(i)) {
-                        true => low = middle + 1,
-                        false => high = middle,
-                    }
-                }
+                // The same steps as compiled, so that rows which are not sorted give the same.
+                let low = halves(n).fold(0, |low, half| {
+                    let comes_before = before(x.literal(i / m * n + low + half - 1), q.literal(i));
+                    if comes_before { low + half } else { low }
+                });
                 Literal::from_i64(DType::I32, low as i64)
             })
             .collect();
@@ -97,36 +92,33 @@ impl Primitive for Searchsorted {
         Ok(vec![Batched::yes(cx.bind(self.clone(), &[&operands[0], &operands[1]])?)])
     }
 
-    /// By halves. As many turns for every element, so that neighbours need not wait for each other.
+    /// By halves, the same ones for every element and written out: nothing waits for a turn of a loop, and neighbours
+    /// are searched for together.
     fn lower(&self, inputs: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let (n, m) = sizes(&inputs[0].shape, &inputs[1].shape);
         let rows = inputs[1].shape.len().checked_div(m).unwrap_or(0);
         let right = self.right;
         Ok(Lowering::Kernel(Arc::new(move |b, operands, results| {
             let search = |b: &mut KernelBuilder, row: Option<Value>, i: Value| {
-                let at = |place: Value, len: usize| {
-                    let mut index = Index::at(0);
+                let at = |place: Value, len: usize, offset: usize| {
+                    let mut index = Index::at(offset as i64);
                     index.terms.push((place, Size::Const(1)));
                     index.terms.extend(row.map(|row| (row, Size::Const(len as i64))));
                     index
                 };
-                let wanted = b.load(operands[1], at(i, m));
-                let [zero, end, one] = [0, n as i64, 1].map(|number| b.constant(number));
-                let turns = usize::BITS - n.leading_zeros();
-                let found = b.for_loop(Size::Const(i64::from(turns)), &[zero, end], |b, _, bounds| {
-                    let sum = b.op(Op::Add, bounds);
-                    let half = b.op(Op::ShrLogical, &[sum, one]);
-                    let middle = b.op(Op::Clamp(Size::Const(n as i64)), &[half]);
-                    let element = b.load(operands[0], at(middle, n));
-                    let before = is_before(b, element, wanted, right);
-                    let open = b.compare(Comparison::Lt, bounds[0], bounds[1]);
-                    let above = b.op(Op::Add, &[half, one]);
-                    let low = b.select(before, above, bounds[0]);
-                    let high = b.select(before, bounds[1], half);
-                    smallvec![b.select(open, low, bounds[0]), b.select(open, high, bounds[1])]
+                let element = b.load(operands[1], at(i, m, 0));
+                let wanted = Wanted::new(b, element, right);
+                let start = b.constant(0i32);
+                let found = halves(n).fold(start, |low, half| {
+                    let first = b.op(Op::Clamp(Size::Const((n - half + 1) as i64)), &[low]);
+                    let first = b.op(Op::Convert(DType::I64), &[first]);
+                    let element = b.load(operands[0], at(first, n, half - 1));
+                    let comes_before = wanted.is_after(b, element);
+                    let step = b.constant(half as i32);
+                    let above = b.op(Op::Add, &[low, step]);
+                    b.select(comes_before, above, low)
                 });
-                let found = b.op(Op::Convert(DType::I32), &found[..1]);
-                b.store(results[0], at(i, m), found);
+                b.store(results[0], at(i, m, 0), found);
             };
             if rows == 1 {
                 b.each(Size::Const(m as i64), |b, i| search(b, None, i));
@@ -165,23 +157,42 @@ fn sizes(x: &Shape, q: &Shape) -> (usize, usize) {
     (x.size(last), q.size(last))
 }
 
-/// Whether an element of the row comes before the one that is searched for.
-fn is_before(b: &mut KernelBuilder, a: Value, wanted: Value, right: bool) -> Value {
-    let (a, wanted) = if b.dtype(a).is_bool() {
-        let number = |b: &mut KernelBuilder, x| b.op(Op::Convert(DType::U8), &[x]);
-        (number(b, a), number(b, wanted))
-    } else {
-        (a, wanted)
-    };
-    let comparison = if right { Comparison::Le } else { Comparison::Lt };
-    let before = b.compare(comparison, a, wanted);
-    if !b.dtype(a).is_float() {
-        return before;
+/// By how much the place of an element in a sorted row of so many grows at most, step by step: if what lies so far above
+/// what is known comes before it.
+fn halves(n: usize) -> impl Iterator<Item = usize> {
+    std::iter::successors(Some(n), |left| Some(left / 2))
+        .take_while(|left| *left > 0)
+        .map(|left| left - left / 2)
+}
+
+/// What is searched for.
+struct Wanted {
+    element: Value,
+    is_nan: Option<Value>,
+    right: bool,
+}
+
+impl Wanted {
+    fn new(b: &mut KernelBuilder, element: Value, right: bool) -> Wanted {
+        let element = Wanted::comparable(b, element);
+        let is_nan = b.dtype(element).is_float().then(|| b.compare(Comparison::Ne, element, element));
+        Wanted { element, is_nan, right }
     }
-    let mut beyond = b.compare(Comparison::Ne, wanted, wanted);
-    if !right {
-        let number = b.compare(Comparison::Eq, a, a);
-        beyond = b.op(Op::And, &[beyond, number]);
+
+    fn comparable(b: &mut KernelBuilder, x: Value) -> Value {
+        if b.dtype(x).is_bool() { b.op(Op::Convert(DType::U8), &[x]) } else { x }
     }
-    b.op(Op::Or, &[before, beyond])
+
+    /// Whether an element of the row comes before.
+    fn is_after(&self, b: &mut KernelBuilder, other: Value) -> Value {
+        let other = Wanted::comparable(b, other);
+        let comparison = if self.right { Comparison::Le } else { Comparison::Lt };
+        let before = b.compare(comparison, other, self.element);
+        let Some(mut beyond) = self.is_nan else { return before };
+        if !self.right {
+            let number = b.compare(Comparison::Eq, other, other);
+            beyond = b.op(Op::And, &[beyond, number]);
+        }
+        b.op(Op::Or, &[before, beyond])
+    }
 }

@@ -1,7 +1,9 @@
 //! Every function with its stated error: what tests and documents go by.
 
+use tracewell_array::DType;
+
 use crate::build::KernelBuilder;
-use crate::ir::Value;
+use crate::ir::{Index, Kernel, Size, Value};
 use crate::op::Op;
 
 /// How a function becomes operations.
@@ -42,6 +44,21 @@ impl Function {
             Expansion::Unary(build) => build(b, arguments[0]),
             Expansion::Binary(build) => build(b, arguments[0], arguments[1]),
         }
+    }
+
+    /// A kernel that applies it to each element of as many arrays as its arity, whose length is its size.
+    pub fn kernel(&self, dtype: DType) -> Kernel {
+        let mut b = KernelBuilder::new();
+        let extent = b.size();
+        let inputs: Vec<_> = (0..self.arity()).map(|_| b.param(dtype, false)).collect();
+        let output = b.param(dtype, true);
+        b.each(extent, |b, i| {
+            let at = || Index { offset: Size::Const(0), terms: [(i, Size::Const(1))].into_iter().collect() };
+            let arguments: Vec<Value> = inputs.iter().map(|&input| b.load(input, at())).collect();
+            let result = self.build(b, &arguments);
+            b.store(output, at(), result);
+        });
+        b.finish(self.name)
     }
 }
 

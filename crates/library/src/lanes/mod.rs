@@ -1,4 +1,5 @@
 //! Vectors of 64 bytes of unsigned integers, of processors that have them.
+#![cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "no other processor has them"))]
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod x86;

@@ -46,7 +46,12 @@ pub(super) fn product<T: Real>(out: &mut [MaybeUninit<T>], matrix: Matrix<'_, T>
         // SAFETY: the processor has what the function is compiled for.
         return unsafe { with_avx2(out, matrix, vector) };
     }
-    walk(out, matrix, vector, T::plain);
+    // Where a fused multiply-add is no instruction, it is a call.
+    if cfg!(target_arch = "aarch64") {
+        walk(out, matrix, vector, T::fused);
+    } else {
+        walk(out, matrix, vector, T::plain);
+    }
 }
 
 /// The same code, compiled for vectors of 32 bytes.

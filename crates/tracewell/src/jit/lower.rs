@@ -7,7 +7,7 @@ use tracewell_array::Tensor;
 use tracewell_codegen::Target;
 use tracewell_graph::{ArrayType, Graph, Location};
 use tracewell_kernel::{Program, Role, Step};
-use tracewell_runtime::Executable;
+use tracewell_runtime::{Executable, allocated_scratch};
 use tracewell_trace::{Api, Error, ErrorKind, Value, ask, boundary, complete, is_idle};
 
 use crate::array::{Array, found_by};
@@ -124,14 +124,14 @@ impl Lowered {
         self.program().steps.iter().map(|step| step_cost(self.program(), step).unwrap_or(0)).sum()
     }
 
-    /// Bytes that a run allocates: results and scratch.
+    /// Bytes that a run allocates: results and scratch, of which up to 8 kB are on the stack and not counted.
     pub fn memory(&self) -> usize {
         let program = &self.stages.program;
         let output = |slot: &tracewell_kernel::Slot| match slot.role {
             Role::Output { .. } => slot.len * slot.dtype.size(),
             Role::Input(_) | Role::Temp { .. } | Role::Constant(_) => 0,
         };
-        program.arena + program.slots.iter().map(output).sum::<usize>()
+        allocated_scratch(program) + program.slots.iter().map(output).sum::<usize>()
     }
 
     /// Runs it on arrays of the types of the graph's inputs.

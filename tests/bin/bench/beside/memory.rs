@@ -24,10 +24,11 @@ impl Bytes {
             let bytes = |slot: &Slot| (slot.len * slot.dtype.size()) as f64;
             program.slots.iter().filter(|slot| wanted(&slot.role)).map(bytes).sum()
         };
+        let results = sum(|role| matches!(role, Role::Output { .. }));
         Bytes {
             arguments: sum(|role| matches!(role, Role::Input(_) | Role::Constant(_))),
-            results: sum(|role| matches!(role, Role::Output { .. })),
-            scratch: program.arena as f64,
+            results,
+            scratch: lowered.memory() as f64 - results,
         }
     }
 

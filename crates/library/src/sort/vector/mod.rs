@@ -21,6 +21,8 @@ pub(super) fn sort<T: Lane>(data: &mut [T]) -> bool {
         // SAFETY: the processor has what the function is compiled for.
         unsafe { divide::divide_shared(data, depth) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = data;
     is_able
 }
 
