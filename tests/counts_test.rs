@@ -33,7 +33,7 @@ fn what_programs_cost() {
         gelu                         1     0       32768         0    69           2
         black_scholes                1     0       65536         0   216           6
         sum                          1     0       16388         0     1           1
-        column_means                 1     0       16640         0     9           2
+        column_means                 1     0       16640         0    15           2
         softmax                      1     0       32768         0    53           2
         layer_norm                   1     0       32768         0     8           2
         logsumexp                    1     0       16640         0    48           2

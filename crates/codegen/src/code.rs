@@ -14,7 +14,7 @@ use crate::abi::{Symbol, WIDE_FUNCTIONS};
 use crate::error::CodegenError;
 use crate::lower::lower;
 use crate::target::Target;
-use crate::wide::LeafCode;
+use crate::wide::{LeafCode, Whole, whole};
 
 /// Functions of wide code start at a line of the cache, and so do their constants.
 const ALIGN: usize = 64;
@@ -30,7 +30,7 @@ pub struct Code {
     pub patches: Vec<Patch>,
     /// Where the instructions are that are not Cranelift's, but of vectors wider than it knows.
     pub wide: Vec<Range<usize>>,
-    /// Cranelift's intermediate code, if the target asked for text.
+    /// Cranelift's intermediate code, if the target asked for text and Cranelift has a part in the kernel.
     pub clif: Option<String>,
     /// The machine code as text, if the target asked for it.
     assembly: Option<String>,
@@ -47,9 +47,25 @@ pub struct Patch {
     pub addend: i64,
 }
 
+impl Code {
+    /// Of a kernel in which Cranelift has no part.
+    fn of_one_loop(whole: Whole) -> Code {
+        let mut bytes = whole.entry;
+        let wide: Vec<Range<usize>> = whole.leaves.iter().map(|leaf| append(&mut bytes, leaf)).collect();
+        for (end, number) in whole.calls {
+            let distance = (wide[number].start - end) as u32;
+            bytes[end - 4..end].copy_from_slice(&distance.to_le_bytes());
+        }
+        Code { bytes, align: ALIGN, patches: Vec::new(), wide, clif: None, assembly: None }
+    }
+}
+
 /// Compiles one kernel, which must verify.
 pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
     guarded(kernel, || {
+        if let Some(whole) = whole(kernel, target) {
+            return Ok(Code::of_one_loop(whole));
+        }
         let (function, leaves) = lower(kernel, target)?;
         let mut context = Context::for_function(function);
         let clif = target.text().then(|| context.func.display().to_string());
@@ -87,11 +103,15 @@ pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
 
 /// The intermediate code of a kernel, before Cranelift's own passes, for the machine we run on.
 pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
-    guarded(kernel, || lower(kernel, Target::host()).map(|(function, _)| function.display().to_string()))
+    let target = Target::host();
+    guarded(kernel, || match whole(kernel, target) {
+        Some(_) => Ok(format!("; {} is one loop, and is compiled without Cranelift\n", kernel.name)),
+        None => lower(kernel, target).map(|(function, _)| function.display().to_string()),
+    })
 }
 
 /// The machine code as text: instructions if the target asked for text, bytes otherwise. What is not Cranelift's
-/// is always bytes.
+/// is always bytes, the first of which are those of the entry.
 pub fn disassemble(code: &Code) -> String {
     let Some(assembly) = &code.assembly else { return hex(&code.bytes, 0) };
     let mut text = assembly.clone();

@@ -120,6 +120,30 @@ fn loops_have_no_instruction_too_many() {
     }
 }
 
+/// A kernel that is one loop needs nothing of Cranelift: its entry calls the loop, or the one for results that no cache
+/// holds. A kernel of two loops is not that simple.
+#[test]
+fn one_loop_has_an_entry_of_its_own() {
+    let Ok(target) = Target::host().with_width(Width::W512) else { return };
+    let code = compile(&kernel(MULTIPLY_ADD), &target.with_text()).expect("a kernel that compiles");
+    assert!(code.clif.is_none() && code.patches.is_empty());
+    let entry = &code.bytes[..code.wide[0].start];
+    let mut called = Vec::new();
+    for instruction in &mut Decoder::with_ip(64, entry, 0, DecoderOptions::NONE) {
+        assert!(!instruction.is_invalid(), "{entry:02x?}");
+        match instruction.flow_control() {
+            FlowControl::Return => break,
+            FlowControl::Call => called.push(instruction.near_branch_target() as usize),
+            _ => {}
+        }
+    }
+    let starts: Vec<usize> = code.wide.iter().rev().map(|function| function.start).collect();
+    assert_eq!(called, starts);
+    let two = MULTIPLY_ADD
+        .replace("each %i < s0 {", "each %j < s0 { %v: f32 = load b0[%j] store b3[%j], %v } each %i < s0 {");
+    assert!(compile(&kernel(&two), &target.with_text()).is_ok_and(|code| code.clif.is_some()));
+}
+
 /// A vector is loaded at once from places that 32 bits say, and in two halves where their sum could need more.
 #[test]
 fn near_places_are_loaded_at_once() {

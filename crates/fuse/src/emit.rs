@@ -234,7 +234,7 @@ pub(crate) struct Writer {
     /// The variables of the loops that are open or were.
     pub(crate) vars: FxHashMap<LoopId, Value>,
     /// The turn of each loop that is written out.
-    turns: FxHashMap<LoopId, i64>,
+    pub(crate) turns: FxHashMap<LoopId, i64>,
     pub(crate) values: Vec<Option<Value>>,
     /// The stack buffers of rows that are kept.
     rows: FxHashMap<usize, BufferId>,

@@ -2,6 +2,9 @@
 //!
 //! Every reduction of the nest has a stack buffer of accumulators. What is computed from the result of one
 //! reduction and read by the rows of another (a mean, for a variance) is kept in a stack buffer too.
+//!
+//! Several rows are combined at once, one after the other: accumulators are loaded and stored less often, and rows that
+//! are in no cache come side by side.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -16,11 +19,19 @@ use crate::nest::{Nest, Scalar};
 pub(crate) const TILE: i64 = 1_024;
 /// Stack buffers of a kernel: with elements of 8 bytes as many as a kernel may have.
 const MAX_BUFFERS: usize = 8;
+/// Rows that are combined at once.
+const ROWS: i64 = 4;
+/// Arrays that are read, and what is computed for each element of a row, at most where several rows are.
+const FEW_LOADS: usize = 2;
+const FEW_SCALARS: usize = 8;
 
 /// Writes a nest by tiles of the loop `inner`, whose extent is a multiple of `tile`.
 pub(crate) fn tiles(flow: &Flow, mut nest: Nest, inner: LoopId, tile: i64) -> Option<Emitted> {
     let column = nest.loops.split(inner, tile);
     nest.each_access(|at| at.split(inner, tile, column));
+    // What it costs is seen best before rows are taken several at once.
+    let simple = nest.clone();
+    let several = several(&mut nest);
     let depends = depends(&nest, column);
     let kept = kept(&nest, &depends);
     let reductions = nest.scalars.iter().filter(|s| matches!(s, Scalar::Reduce { .. })).count();
@@ -30,10 +41,41 @@ pub(crate) fn tiles(flow: &Flow, mut nest: Nest, inner: LoopId, tile: i64) -> Op
     let mut b = KernelBuilder::new();
     let writer = Writer::new(flow, &nest, &mut b);
     let homes = nest.homes();
-    let mut tiles =
-        Tiles { nest: &nest, column, depends, homes, kept, writer, buffers: FxHashMap::default() };
+    let buffers = FxHashMap::default();
+    let mut tiles = Tiles { nest: &nest, column, several, depends, homes, kept, writer, buffers };
     tiles.open(&mut b, 0);
-    Some(tiles.writer.finish(b, &nest))
+    Some(tiles.writer.finish(b, &simple))
+}
+
+/// Rows that are combined at once: the loop over them, which is written out, and how many are left in the end.
+#[derive(Clone, Copy)]
+struct Several {
+    row: LoopId,
+    rest: i64,
+}
+
+/// Splits the innermost loops of reductions, where several of their rows are combined at once.
+fn several(nest: &mut Nest) -> FxHashMap<LoopId, Several> {
+    let count = |wanted: fn(&Scalar) -> bool| nest.scalars.iter().filter(|scalar| wanted(scalar)).count();
+    let loads = count(|scalar| matches!(scalar, Scalar::Load { .. }));
+    let maps = count(|scalar| matches!(scalar, Scalar::Map { .. }));
+    let mut lasts: Vec<LoopId> = Vec::new();
+    for scalar in &nest.scalars {
+        let Scalar::Reduce { loops, .. } = scalar else { continue };
+        match loops[..] {
+            [row] => lasts.push(row),
+            _ => return FxHashMap::default(),
+        }
+    }
+    lasts.dedup();
+    let [last] = lasts[..] else { return FxHashMap::default() };
+    let extent = nest.loops.extent(last);
+    if loads > FEW_LOADS || maps > FEW_SCALARS || extent < 2 * ROWS {
+        return FxHashMap::default();
+    }
+    let row = nest.loops.split(last, ROWS);
+    nest.each_access(|at| at.split(last, ROWS, row));
+    [(last, Several { row, rest: extent % ROWS })].into_iter().collect()
 }
 
 /// What a scalar depends on of what a tile walks.
@@ -94,6 +136,8 @@ struct Tiles<'n> {
     nest: &'n Nest,
     /// The loop over the columns of a tile.
     column: LoopId,
+    /// Of loops over rows that are combined several at once.
+    several: FxHashMap<LoopId, Several>,
     depends: Vec<Depends>,
     homes: Vec<Option<LoopId>>,
     kept: Vec<bool>,
@@ -188,7 +232,7 @@ impl Tiles<'_> {
         });
     }
 
-    /// The loops of reductions, then one row of their tile.
+    /// The loops of reductions, then one row of their tile, or several.
     fn rows(
         &mut self,
         b: &mut KernelBuilder,
@@ -197,27 +241,66 @@ impl Tiles<'_> {
         needed: &[bool],
         loops: &[LoopId],
     ) {
-        if let [id, inner @ ..] = loops {
-            let extent = self.writer.size(b, self.nest.loops.extent(*id));
-            b.for_loop(extent, &[], |b, var, _| {
-                self.writer.vars.insert(*id, var);
-                self.write(b, |this, i| {
-                    let d = this.depends[i];
-                    d.row && !d.column && this.homes[i] == Some(*id)
-                });
-                self.rows(b, width, group, needed, inner);
-                SmallVec::new()
-            });
-            return;
-        }
+        let [id, inner @ ..] = loops else { return self.row(b, width, group, needed, None) };
+        let several = self.several.get(id).copied();
+        let extent = self.nest.loops.extent(*id);
+        let size = self.writer.size(b, extent);
+        b.for_loop(size, &[], |b, var, _| {
+            self.writer.vars.insert(*id, var);
+            self.in_rows(b, *id);
+            match several {
+                Some(Several { row, .. }) => self.row(b, width, group, needed, Some(row)),
+                None => self.rows(b, width, group, needed, inner),
+            }
+            SmallVec::new()
+        });
+        let Some(Several { row, rest: rest @ 1.. }) = several else { return };
+        let rest = self.writer.size(b, rest);
+        b.for_loop(rest, &[], |b, var, _| {
+            self.writer.turns.insert(*id, extent);
+            self.writer.vars.insert(row, var);
+            self.in_rows(b, row);
+            self.row(b, width, group, needed, None);
+            SmallVec::new()
+        });
+        self.writer.turns.remove(id);
+    }
+
+    /// What depends on the row of a loop only.
+    fn in_rows(&mut self, b: &mut KernelBuilder, id: LoopId) {
+        self.write(b, |this, i| {
+            let d = this.depends[i];
+            d.row && !d.column && this.homes[i] == Some(id)
+        });
+    }
+
+    /// One row of a tile, or as many as a loop has that is written out.
+    fn row(
+        &mut self,
+        b: &mut KernelBuilder,
+        width: Size,
+        group: &[Reduction],
+        needed: &[bool],
+        several: Option<LoopId>,
+    ) {
         b.each(width, |b, var| {
             self.read(b, var, |_, i| needed[i]);
-            self.write(b, |this, i| needed[i] && this.in_column(i) && !this.kept[i]);
-            for (i, body) in group {
-                let Scalar::Reduce { combine, .. } = &self.nest.scalars[*i] else { continue };
-                let so_far = b.load(self.buffers[i], along(var));
-                let next = b.op(combine.op(), &[so_far, self.writer.value(*body)]);
-                b.store(self.buffers[i], along(var), next);
+            let mut sums: Vec<Value> =
+                group.iter().map(|(i, _)| b.load(self.buffers[i], along(var))).collect();
+            for turn in 0..several.map_or(1, |_| ROWS) {
+                if let Some(row) = several {
+                    self.writer.turns.insert(row, turn);
+                    self.in_rows(b, row);
+                }
+                self.write(b, |this, i| needed[i] && this.in_column(i) && !this.kept[i]);
+                for (sum, (i, body)) in sums.iter_mut().zip(group) {
+                    let Scalar::Reduce { combine, .. } = &self.nest.scalars[*i] else { continue };
+                    *sum = b.op(combine.op(), &[*sum, self.writer.value(*body)]);
+                }
+            }
+            several.iter().for_each(|row| _ = self.writer.turns.remove(row));
+            for (sum, (i, _)) in sums.into_iter().zip(group) {
+                b.store(self.buffers[i], along(var), sum);
             }
         });
     }

@@ -288,6 +288,40 @@ fn large_results() {
     }
 }
 
+/// A kernel of one loop that wants single elements of arrays too, here and there in them; in whole and in parts.
+#[test]
+fn single_elements() {
+    let text = "kernel @single(b0: f32, b1: f32, b2: f64, b3: mut f32, b4: mut f64) sizes 1 {
+            each %i < s0 {
+                %x: f32 = load b0[%i] %s: f32 = load b1[3] %t: f64 = load b2[2]
+                %y: f32 = mul %x, %s %w: f64 = convert %y %z: f64 = add %w, %t
+                store b3[%i], %y store b4[%i], %z
+            }
+        }";
+    let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+    for len in [0, 1, 15, 16, 17, 200] {
+        let buffers = [
+            Tensor::from_fn([len], |i| i as f32 - 7.5),
+            Tensor::from_fn([4], |i| i as f32 + 0.25),
+            Tensor::from_fn([3], |i| i as f64 + 0.125),
+            Tensor::from_fn([len], |_| 0.0f32),
+            Tensor::from_fn([len], |_| 0.0f64),
+        ];
+        let sizes = [len as i64];
+        let expected = Machine::new(&kernel, &narrow()).run(&buffers, &sizes, &sizes);
+        for target in widths() {
+            let machine = Machine::new(&kernel, &target);
+            for ends in [vec![len as i64], vec![len as i64 / 3, len as i64]] {
+                let found = machine.run(&buffers, &sizes, &ends);
+                for (found, expected) in found.iter().zip(&expected) {
+                    let equal = found.literals().zip(expected.literals()).all(|(a, b)| same(a, b));
+                    assert!(equal, "{len} in {ends:?} at {}", target.width());
+                }
+            }
+        }
+    }
+}
+
 /// Loops that compute little have a copy for arrays that no cache holds, which leaves the last iterations to the others:
 /// the bits of 128, on both sides of the size from which on it runs, in one loop and in rows.
 #[test]

@@ -6,8 +6,9 @@
 //! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One that only
 //! copies has nothing of it.
 
-use tracewell_kernel::{Region, Size, Stmt, Value};
+use tracewell_kernel::{Kernel, Region, Size, Stmt, Value};
 
+use super::body::Body;
 use super::inst::{Form, Inst, Line};
 use super::opcode::LOAD;
 
@@ -64,8 +65,28 @@ fn is_load(inst: &Inst) -> bool {
     inst.form == Form::Load && [LOAD.of(false), LOAD.of(true)].contains(&inst.op)
 }
 
+/// The lengths of the loops along which the array is walked that is walked along most.
+pub(crate) fn walk(kernel: &Kernel, body: &Body<'_>) -> Vec<Size> {
+    let loops = loops_to(&kernel.body, body.region()).unwrap_or_default();
+    let along = |terms: &[(Value, Size)]| -> Vec<Size> {
+        let is_walked = |var: Value| var == body.var() || terms.iter().any(|(value, _)| *value == var);
+        loops.iter().filter(|(var, _)| is_walked(*var)).map(|(_, extent)| *extent).collect()
+    };
+    let walks = body.streams.iter().map(|stream| along(&stream.index.terms));
+    walks.max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Whether an array may be so long that no cache holds what is walked through.
+pub(crate) fn may_be_far(kernel: &Kernel, body: &Body<'_>) -> bool {
+    let known = walk(kernel, body).iter().try_fold(1i64, |all, size| match size {
+        Size::Const(n) => Some(all.saturating_mul(*n)),
+        Size::Param(_) => None,
+    });
+    known.is_none_or(|elements| elements >= FAR)
+}
+
 /// The variables and lengths of the loops down to a region, its own last; nothing if it is not inside.
-pub(crate) fn loops_to(region: &Region, wanted: &Region) -> Option<Vec<(Value, Size)>> {
+fn loops_to(region: &Region, wanted: &Region) -> Option<Vec<(Value, Size)>> {
     if std::ptr::eq(region, wanted) {
         return Some(Vec::new());
     }

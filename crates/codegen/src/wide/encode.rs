@@ -51,10 +51,11 @@ impl Operands {
 #[must_use]
 pub(crate) struct Jump(usize);
 
-/// Conditions of jumps, after a comparison of signed numbers or the test of a mask.
+/// Conditions of jumps, after a comparison of signed numbers or the test of bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
-    AnyLane = 0x5,
+    Zero = 0x4,
+    NotZero = 0x5,
     Less = 0xc,
     NotLess = 0xd,
     NotGreater = 0xe,
@@ -192,13 +193,33 @@ impl Assembler {
         self.general(&[0x8b], to, place);
     }
 
+    /// The same of 32 bits; the upper half becomes zero.
+    pub(crate) fn load_half(&mut self, to: General, place: Place) {
+        debug_assert!(to < 8 && high_bits(place) == (0, 0), "no prefix is written");
+        self.bytes.push(0x8b);
+        self.place(to, place, 1, None);
+    }
+
+    pub(crate) fn load_const(&mut self, to: General, number: i32) {
+        self.general(&[0xc7], 0, Place::Register(to));
+        self.bytes.extend(number.to_le_bytes());
+    }
+
+    pub(crate) fn store(&mut self, from: General, place: Place) {
+        self.general(&[0x89], from, place);
+    }
+
     /// Brings a line of memory into the caches, if there is one.
     pub(crate) fn prefetch(&mut self, place: Place) {
         self.general(&[0x0f, 0x18], 1, place);
     }
 
     pub(crate) fn add(&mut self, to: General, from: General) {
-        self.general(&[0x03], to, Place::Register(from));
+        self.add_place(to, Place::Register(from));
+    }
+
+    pub(crate) fn add_place(&mut self, to: General, place: Place) {
+        self.general(&[0x03], to, place);
     }
 
     pub(crate) fn subtract(&mut self, to: General, from: General) {
@@ -218,6 +239,16 @@ impl Assembler {
     pub(crate) fn compare_const(&mut self, a: General, number: i32) {
         self.general(&[0x81], 7, Place::Register(a));
         self.bytes.extend(number.to_le_bytes());
+    }
+
+    pub(crate) fn compare(&mut self, a: General, place: Place) {
+        self.general(&[0x3b], a, place);
+    }
+
+    /// Whether some of these bits are set.
+    pub(crate) fn test_const(&mut self, a: General, bits: i32) {
+        self.general(&[0xf7], 0, Place::Register(a));
+        self.bytes.extend(bits.to_le_bytes());
     }
 
     pub(crate) fn multiply_const(&mut self, to: General, from: General, number: i32) {
@@ -251,6 +282,17 @@ impl Assembler {
 
     pub(crate) fn ret(&mut self) {
         self.bytes.push(0xc3);
+    }
+
+    /// A call of what is not there yet. Returns where the instruction ends, before which its distance belongs.
+    pub(crate) fn call(&mut self) -> usize {
+        self.bytes.extend([0xe8, 0, 0, 0, 0]);
+        self.bytes.len()
+    }
+
+    /// Everything that was stored is seen before what is stored after this.
+    pub(crate) fn fence(&mut self) {
+        self.bytes.extend([0x0f, 0xae, 0xf0]);
     }
 
     /// A jump forwards.

@@ -11,12 +11,12 @@ use tracewell_kernel::steps::Fault;
 use tracewell_kernel::{Combine, Kernel, Op, Region, Size, Value};
 
 use super::Level;
-use super::ahead::{FAR, is_better_far, loops_to};
+use super::ahead::{FAR, is_better_far, may_be_far, walk};
 use super::body::{Body, Number};
 use super::inst::{Class, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, LeafCode, Loop};
+use super::map::Maps;
 use super::select::{Accumulator, Select, parts_of};
-use super::uncached::{LONGEST, Stored};
 use crate::abi::{POINTER, WIDE_FUNCTIONS};
 use crate::emit::memory;
 use crate::hoist::is_straight;
@@ -25,11 +25,8 @@ use crate::lower::{Lower, Lowered};
 use crate::plan::laned;
 use crate::vector::Bound;
 
-/// Most instructions of a body that is written out several times, and how often.
-const UNROLL: [(usize, usize); 2] = [(12, 4), (24, 2)];
-
 /// Most instructions of a function; a body that needs more is left to others.
-const LIMIT: usize = 4000;
+pub(crate) const LIMIT: usize = 4000;
 
 /// What a reduction makes.
 pub(crate) struct Sums<'a> {
@@ -78,8 +75,11 @@ impl Lower<'_, '_> {
         };
         let iterations = self.iterations_of(region);
         let stored = body.stored().filter(|_| iterations.is_some()).unwrap_or_default();
-        let Some((leaf, code)) = self.map_leaf(level, &mut body, extent, &stored) else { return Ok(None) };
-        let short = if body.assume() { self.map_leaf(level, &mut body, extent, &[]) } else { None };
+        let literal = |value: Value| self.literal_of(value);
+        let broken = self.broken == Some(Fault::Wide);
+        let maps = Maps { kernel: self.kernel, level, extent, broken, literal: &literal };
+        let Some((leaf, code)) = maps.leaf(&mut body, &stored) else { return Ok(None) };
+        let short = if body.assume() { maps.leaf(&mut body, &[]) } else { None };
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
@@ -129,76 +129,6 @@ impl Lower<'_, '_> {
         (long && !self.lanes_around && is_straight(region)).then_some(level)
     }
 
-    /// The lengths of the loops along which the array is walked that is walked along most.
-    fn walk(&self, body: &Body<'_>) -> Vec<Size> {
-        let loops = loops_to(&self.kernel.body, body.region()).unwrap_or_default();
-        let along = |terms: &[(Value, Size)]| -> Vec<Size> {
-            let is_walked = |var: Value| var == body.var() || terms.iter().any(|(value, _)| *value == var);
-            loops.iter().filter(|(var, _)| is_walked(*var)).map(|(_, extent)| *extent).collect()
-        };
-        let walks = body.streams.iter().map(|stream| along(&stream.index.terms));
-        walks.max_by_key(Vec::len).unwrap_or_default()
-    }
-
-    /// Whether an array may be so long that no cache holds what is walked through.
-    fn may_be_far(&self, body: &Body<'_>) -> bool {
-        let walk = self.walk(body);
-        let known = walk.iter().try_fold(1i64, |all, size| match size {
-            Size::Const(n) => Some(all.saturating_mul(*n)),
-            Size::Param(_) => None,
-        });
-        known.is_none_or(|elements| elements >= FAR)
-    }
-
-    /// The function of a loop without sums; `stored` are pointers that may be to results no cache holds.
-    fn map_leaf(
-        &self,
-        level: Level,
-        body: &mut Body<'_>,
-        extent: Option<Size>,
-        stored: &[Stored],
-    ) -> Option<(Leaf, LeafCode)> {
-        let mut steadies = Steadies::default();
-        let broken = self.broken == Some(Fault::Wide);
-        let literal = |value: Value| self.literal_of(value);
-        let mut one = |body: &mut Body<'_>, copies: usize, masked: bool| -> Option<Loop> {
-            let mut select = Select::new(level, &mut steadies, masked, broken);
-            for copy in 0..copies {
-                body.copy(&mut select, (copy * level.lanes()) as i64, &literal, &[])?;
-            }
-            Some(Loop { line: select.finish(), step: (copies * level.lanes()) as i32, masked, far: None })
-        };
-        let last = one(body, 1, level == Level::Avx512)?;
-        let length = last.line.insts.len();
-        if length > LIMIT {
-            return None;
-        }
-        let copies = UNROLL.iter().find(|(most, _)| length <= *most && !body.assumes());
-        let copies = copies.map_or(1, |(_, copies)| *copies);
-        let worth = !matches!(extent, Some(Size::Const(n)) if n < 2 * (copies * level.lanes()) as i64);
-        let mut loops = Vec::new();
-        if is_better_far(&last.line) && self.may_be_far(body) && !body.assumes() {
-            let far = Some(body.number(Number::IsFar));
-            loops.push(Loop { far, ..one(body, copies, false)? });
-        }
-        let past = level == Level::Avx512 && !stored.is_empty() && length <= LONGEST;
-        if (copies > 1 || body.picks() || past) && worth {
-            loops.push(one(body, copies, false)?);
-        }
-        loops.push(last);
-        let leaf = Leaf {
-            level,
-            streams: body.streams.len(),
-            steadies,
-            accumulators: Vec::new(),
-            results: 0,
-            united: Vec::new(),
-            loops,
-        };
-        let code = leaf.assemble()?;
-        Some((leaf, code))
-    }
-
     fn reduce_leaf(
         &self,
         level: Level,
@@ -215,7 +145,7 @@ impl Lower<'_, '_> {
         let mut steadies = Steadies::default();
         let last = self.sums(level, body, accumulators, lanes, level == Level::Avx512, &mut steadies)?;
         let mut loops = Vec::new();
-        if is_better_far(&last.turn.line) && self.may_be_far(body) {
+        if is_better_far(&last.turn.line) && may_be_far(self.kernel, body) {
             let far = Some(body.number(Number::IsFar));
             let whole = self.sums(level, body, accumulators, lanes, false, &mut steadies)?;
             loops.push(Loop { far, ..whole.turn });
@@ -314,7 +244,7 @@ impl Lower<'_, '_> {
                 Number::Size(size) => (DType::I64, self.emit.size(size)),
                 Number::IsFar => {
                     let mut elements = self.emit.int(types::I64, 1);
-                    for size in self.walk(body) {
+                    for size in walk(self.kernel, body) {
                         let size = self.emit.size(size);
                         elements = self.emit.ins().imul(elements, size);
                     }

@@ -370,7 +370,7 @@ impl<'a> Allocation<'a> {
         let mask = self.held(mask);
         self.pass(inst);
         self.asm.vector(MASK_TEST, &Operands::new(mask, 0, Place::Register(mask)));
-        let jump = self.asm.jump(Some(When::AnyLane));
+        let jump = self.asm.jump(Some(When::NotZero));
         self.asm.leaving.push(jump);
     }
 

@@ -14,7 +14,7 @@ use super::leaf::{Leaf, LeafCode};
 use crate::lower::Lower;
 
 /// Elements of a result from which on it is stored past caches: twice what those of a core hold, and more.
-const MANY: i64 = 4 << 20;
+pub(crate) const MANY: i64 = 4 << 20;
 /// Most instructions of a loop that is written a second time for this.
 pub(crate) const LONGEST: usize = 200;
 /// The opcode of such a store, where that of the common one was. All else about the two is the same.
@@ -30,7 +30,7 @@ pub(crate) struct Stored {
 
 impl LeafCode {
     /// The same function with stores past caches.
-    fn uncached(&self) -> LeafCode {
+    pub(crate) fn uncached(&self) -> LeafCode {
         let mut code = self.clone();
         for &opcode in &self.stores {
             code.bytes[opcode] = STORE_UNCACHED;

@@ -169,7 +169,7 @@ fn columns() {
               $0: f32[36000] = input 0
               $1: f32[90] = input 1
               $2: f32[400] = output
-              kernel @mul_reduce_sum_reduce_max_add(b0: f32, b1: f32, b2: mut f32) sizes 4 {
+              kernel @mul_reduce_sum_reduce_max_add(b0: f32, b1: f32, b2: mut f32) sizes 10 {
                 local b3: f32[1024]
                 local b4: f32[1024]
                 each %0 < s0 {
@@ -180,27 +180,55 @@ fn columns() {
                     store b4[%1], %3
                   }
                   for %4 < s2 {
-                    %5: f32 = load b1[%4]
-                    each %6 < s1 {
-                      %7: f32 = load b0[%0*s1 + %4*s3 + %6]
-                      %8: f32 = mul %7, %5
-                      %9: f32 = load b3[%6]
-                      %10: f32 = add %9, %8
-                      store b3[%6], %10
-                      %11: f32 = load b4[%6]
-                      %12: f32 = max %11, %7
-                      store b4[%6], %12
+                    each %5 < s1 {
+                      %6: f32 = load b3[%5]
+                      %7: f32 = load b4[%5]
+                      %8: f32 = load b1[%4*4]
+                      %9: f32 = load b0[%0*s1 + %4*s3 + %5]
+                      %10: f32 = mul %9, %8
+                      %11: f32 = add %6, %10
+                      %12: f32 = max %7, %9
+                      %13: f32 = load b1[%4*4 + 1]
+                      %14: f32 = load b0[%0*s1 + %4*s3 + %5 + s4]
+                      %15: f32 = mul %14, %13
+                      %16: f32 = add %11, %15
+                      %17: f32 = max %12, %14
+                      %18: f32 = load b1[%4*4 + 2]
+                      %19: f32 = load b0[%0*s1 + %4*s3 + %5 + s5]
+                      %20: f32 = mul %19, %18
+                      %21: f32 = add %16, %20
+                      %22: f32 = max %17, %19
+                      %23: f32 = load b1[%4*4 + 3]
+                      %24: f32 = load b0[%0*s1 + %4*s3 + %5 + s6]
+                      %25: f32 = mul %24, %23
+                      %26: f32 = add %21, %25
+                      %27: f32 = max %22, %24
+                      store b3[%5], %26
+                      store b4[%5], %27
                     }
                   }
-                  each %13 < s1 {
-                    %14: f32 = load b3[%13]
-                    %15: f32 = load b4[%13]
-                    %16: f32 = add %14, %15
-                    store b2[%0*s1 + %13], %16
+                  for %28 < s7 {
+                    %29: f32 = load b1[%28 + s8]
+                    each %30 < s1 {
+                      %31: f32 = load b3[%30]
+                      %32: f32 = load b4[%30]
+                      %33: f32 = load b0[%0*s1 + %28*s4 + %30 + s9]
+                      %34: f32 = mul %33, %29
+                      %35: f32 = add %31, %34
+                      %36: f32 = max %32, %33
+                      store b3[%30], %35
+                      store b4[%30], %36
+                    }
+                  }
+                  each %37 < s1 {
+                    %38: f32 = load b3[%37]
+                    %39: f32 = load b4[%37]
+                    %40: f32 = add %38, %39
+                    store b2[%0*s1 + %37], %40
                   }
                 }
               }
-              launch @mul_reduce_sum_reduce_max_add($0, $1, $2) sizes 4, 100, 90, 400 cost 3798
+              launch @mul_reduce_sum_reduce_max_add($0, $1, $2) sizes 4, 100, 22, 1600, 400, 800, 1200, 2, 88, 35200 cost 3798
               return $2
             }
         "#]],

@@ -252,4 +252,18 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "let is_same = |place: &Place| stored.is_some() || Some(place) == stored.as_ref();",
         test: "-p tracewell-fuse --test fuse",
     },
+    Defect {
+        breaks: "rows that are left where several are combined at once are forgotten",
+        file: "crates/fuse/src/tiles.rs",
+        text: "let Some(Several { row, rest: rest @ 1.. }) = several else { return };",
+        with: "let Some(Several { row, rest: rest @ 3.. }) = several else { return };",
+        test: "-p tracewell-fuse --test fuse",
+    },
+    Defect {
+        breaks: "where several rows are combined at once, the first is taken for all",
+        file: "crates/fuse/src/tiles.rs",
+        text: "self.writer.turns.insert(row, turn);",
+        with: "self.writer.turns.insert(row, 0 * turn);",
+        test: "-p tracewell-fuse --test fuse",
+    },
 ];

@@ -171,9 +171,23 @@ pub(super) const DEFECTS: &[Defect] = &[
     },
     Defect {
         breaks: "the loop for arrays that no cache holds leaves out every other step",
-        file: "crates/codegen/src/wide/loops.rs",
+        file: "crates/codegen/src/wide/map.rs",
         text: "loops.push(Loop { far, ..one(body, copies, false)? });",
         with: "loops.push(Loop { far, step: 2 * (copies * level.lanes()) as i32, ..one(body, copies, false)? });",
         test: "-p tracewell-runtime --test wide long_walks",
+    },
+    Defect {
+        breaks: "the entry of a kernel of one loop hands over the first element of an array for another",
+        file: "crates/codegen/src/wide/entry.rs",
+        text: "let place = Place::Memory(RAX, None, *place);",
+        with: "let place = Place::Memory(RAX, None, 0 * *place);",
+        test: "-p tracewell-runtime --test wide single_elements",
+    },
+    Defect {
+        breaks: "the entry of a kernel of one loop calls the functions the wrong way round",
+        file: "crates/codegen/src/wide/entry.rs",
+        text: "calls.push((call(&mut asm), 1));",
+        with: "calls.push((call(&mut asm), 0));",
+        test: "-p tracewell-codegen --test wide one_loop_has_an_entry_of_its_own",
     },
 ];
