@@ -32,7 +32,7 @@ pub struct Code {
     pub wide: Vec<Range<usize>>,
     /// Cranelift's intermediate code, if the target asked for text and Cranelift has a part in the kernel.
     pub clif: Option<String>,
-    /// The machine code as text, if the target asked for it.
+    /// The machine code as text, if the target asked for it and Cranelift has a part in the kernel.
     assembly: Option<String>,
 }
 
@@ -111,7 +111,7 @@ pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
 }
 
 /// The machine code as text: instructions if the target asked for text, bytes otherwise. What is not Cranelift's
-/// is always bytes, the first of which are those of the entry.
+/// is always bytes.
 pub fn disassemble(code: &Code) -> String {
     let Some(assembly) = &code.assembly else { return hex(&code.bytes, 0) };
     let mut text = assembly.clone();

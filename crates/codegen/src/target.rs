@@ -68,7 +68,7 @@ impl Target {
         Target::finish(isa, true)
     }
 
-    /// AArch64 with only its baseline, on whatever machine: code for another can be read, but not run.
+    /// AArch64 with only its baseline, if Cranelift was built with it. On another machine its code can be read, not run.
     pub fn aarch64() -> Result<Target, CodegenError> {
         let isa = isa::lookup_by_name("aarch64-unknown-linux-gnu");
         Target::finish(isa.map_err(|error| CodegenError::Target(error.to_string()))?, true)
@@ -76,7 +76,7 @@ impl Target {
 
     /// The same machine with vectors of another width, if the machine we run on has them.
     pub fn with_width(&self, width: Width) -> Result<Target, CodegenError> {
-        if width > Width::of_machine() {
+        if width > Width::of_machine() || (width > Width::W128 && self.isa.name() != "x64") {
             return Err(CodegenError::Target(format!("this machine has no vectors of {width} bits")));
         }
         Ok(self.of_width(width))

@@ -21,9 +21,10 @@ pub(crate) const TILE: i64 = 1_024;
 const MAX_BUFFERS: usize = 8;
 /// Rows that are combined at once.
 const ROWS: i64 = 4;
-/// Arrays that are read, and what is computed for each element of a row, at most where several rows are.
-const FEW_LOADS: usize = 2;
-const FEW_SCALARS: usize = 8;
+/// Most pointers of a loop over several rows, one for each load of a row and for each reduction: a wide loop has no more.
+const POINTERS: usize = 10;
+/// Most operations where several rows are combined at once.
+const FEW_MAPS: usize = 8;
 
 /// Writes a nest by tiles of the loop `inner`, whose extent is a multiple of `tile`.
 pub(crate) fn tiles(flow: &Flow, mut nest: Nest, inner: LoopId, tile: i64) -> Option<Emitted> {
@@ -47,35 +48,41 @@ pub(crate) fn tiles(flow: &Flow, mut nest: Nest, inner: LoopId, tile: i64) -> Op
     Some(tiles.writer.finish(b, &simple))
 }
 
-/// Rows that are combined at once: the loop over them, which is written out, and how many are left in the end.
+/// Rows that are combined at once: those of a loop that was split.
 #[derive(Clone, Copy)]
 struct Several {
+    of: LoopId,
+    /// The loop over them, which is written out.
     row: LoopId,
+    /// How many are left in the end.
     rest: i64,
 }
 
-/// Splits the innermost loops of reductions, where several of their rows are combined at once.
-fn several(nest: &mut Nest) -> FxHashMap<LoopId, Several> {
-    let count = |wanted: fn(&Scalar) -> bool| nest.scalars.iter().filter(|scalar| wanted(scalar)).count();
-    let loads = count(|scalar| matches!(scalar, Scalar::Load { .. }));
-    let maps = count(|scalar| matches!(scalar, Scalar::Map { .. }));
-    let mut lasts: Vec<LoopId> = Vec::new();
+/// Splits the loop of all reductions, if several of its rows are to be combined at once.
+fn several(nest: &mut Nest) -> Option<Several> {
+    let (mut loads, mut maps, mut reductions, mut of) = (0, 0, 0, None);
     for scalar in &nest.scalars {
-        let Scalar::Reduce { loops, .. } = scalar else { continue };
-        match loops[..] {
-            [row] => lasts.push(row),
-            _ => return FxHashMap::default(),
+        match scalar {
+            Scalar::Load { .. } => loads += 1,
+            Scalar::Map { .. } => maps += 1,
+            Scalar::Reduce { loops, .. } => {
+                let &[row] = &loops[..] else { return None };
+                if *of.get_or_insert(row) != row {
+                    return None;
+                }
+                reductions += 1;
+            }
+            _ => {}
         }
     }
-    lasts.dedup();
-    let [last] = lasts[..] else { return FxHashMap::default() };
-    let extent = nest.loops.extent(last);
-    if loads > FEW_LOADS || maps > FEW_SCALARS || extent < 2 * ROWS {
-        return FxHashMap::default();
+    let of = of?;
+    let extent = nest.loops.extent(of);
+    if ROWS as usize * loads + reductions > POINTERS || maps > FEW_MAPS || extent < 2 * ROWS {
+        return None;
     }
-    let row = nest.loops.split(last, ROWS);
-    nest.each_access(|at| at.split(last, ROWS, row));
-    [(last, Several { row, rest: extent % ROWS })].into_iter().collect()
+    let row = nest.loops.split(of, ROWS);
+    nest.each_access(|at| at.split(of, ROWS, row));
+    Some(Several { of, row, rest: extent % ROWS })
 }
 
 /// What a scalar depends on of what a tile walks.
@@ -136,8 +143,7 @@ struct Tiles<'n> {
     nest: &'n Nest,
     /// The loop over the columns of a tile.
     column: LoopId,
-    /// Of loops over rows that are combined several at once.
-    several: FxHashMap<LoopId, Several>,
+    several: Option<Several>,
     depends: Vec<Depends>,
     homes: Vec<Option<LoopId>>,
     kept: Vec<bool>,
@@ -242,7 +248,7 @@ impl Tiles<'_> {
         loops: &[LoopId],
     ) {
         let [id, inner @ ..] = loops else { return self.row(b, width, group, needed, None) };
-        let several = self.several.get(id).copied();
+        let several = self.several.filter(|several| several.of == *id);
         let extent = self.nest.loops.extent(*id);
         let size = self.writer.size(b, extent);
         b.for_loop(size, &[], |b, var, _| {
@@ -254,7 +260,7 @@ impl Tiles<'_> {
             }
             SmallVec::new()
         });
-        let Some(Several { row, rest: rest @ 1.. }) = several else { return };
+        let Some(Several { row, rest: rest @ 1.., .. }) = several else { return };
         let rest = self.writer.size(b, rest);
         b.for_loop(rest, &[], |b, var, _| {
             self.writer.turns.insert(*id, extent);

@@ -39,10 +39,12 @@ impl CodeMemory {
         }
         #[cfg(not(target_arch = "x86_64"))]
         // SAFETY: the bytes are mapped.
-        unsafe { wasmtime_internal_jit_icache_coherence::clear_cache(map.as_ptr().cast(), map.len()) }?;
+        unsafe { wasmtime_internal_jit_icache_coherence::clear_cache(map.as_ptr().cast(), map.len()) }
+            .map_err(|error| io::Error::other(error.to_string()))?;
         let map = map.make_exec()?;
         #[cfg(not(target_arch = "x86_64"))]
-        wasmtime_internal_jit_icache_coherence::pipeline_flush_mt()?;
+        wasmtime_internal_jit_icache_coherence::pipeline_flush_mt()
+            .map_err(|error| io::Error::other(error.to_string()))?;
         let memory = CodeMemory { map };
         LIVE_BYTES.fetch_add(memory.pages(), Relaxed);
         Ok(memory)

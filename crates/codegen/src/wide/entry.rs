@@ -1,6 +1,7 @@
-//! A kernel that is one wide loop and nothing else. Its entry is written here too: what it does is to load some addresses
-//! and to call the loop, for which Cranelift would take longer than for all else about such a kernel together.
+//! A kernel that is one wide loop and nothing else. Its entry is written here too: all it does is to load some addresses
+//! and to call the loop, for which a compiler is not needed.
 
+use cranelift_codegen::isa::CallConv;
 use rustc_hash::FxHashMap;
 use tracewell_array::DType;
 use tracewell_kernel::steps::Fault;
@@ -10,7 +11,7 @@ use super::Level;
 use super::ahead::FAR;
 use super::body::{Body, Number};
 use super::encode::{Assembler, General, Jump, Place, RAX, RCX, RDI, RDX, RSI, RSP, When};
-use super::leaf::{Leaf, LeafCode};
+use super::leaf::{Leaf, LeafCode, MOST_STACK};
 use super::map::Maps;
 use super::uncached::{MANY, Stored};
 use crate::hoist::{Iterations, invariant, is_straight};
@@ -42,6 +43,9 @@ enum Same {
 pub(crate) fn whole(kernel: &Kernel, target: &Target) -> Option<Whole> {
     // With shorter vectors, the last iterations are Cranelift's.
     let level = target.features().wide.filter(|level| *level == Level::Avx512)?;
+    if target.isa().default_call_conv() != CallConv::SystemV {
+        return None;
+    }
     let [Stmt::Each { var, extent, body: region }] = kernel.body.stmts.as_slice() else { return None };
     if !is_straight(region) || !kernel.locals.is_empty() {
         return None;
@@ -66,13 +70,13 @@ pub(crate) fn whole(kernel: &Kernel, target: &Target) -> Option<Whole> {
         _ => None,
     };
     let mut body = Body::new(kernel, level, *var, region, &hoisted, &laned)?;
+    if body.ramp_stmts().next().is_some() || body.assume() {
+        return None;
+    }
     let stored = body.stored().unwrap_or_default();
     let broken = target.broken() == Some(Fault::Wide);
     let maps = Maps { kernel, level, extent: None, broken, literal: &literal };
     let (leaf, code) = maps.leaf(&mut body, &stored)?;
-    if body.ramp_stmts().next().is_some() || body.assume() {
-        return None;
-    }
     let past =
         !stored.is_empty() && !code.stores.is_empty() && !matches!(extent, Size::Const(n) if *n < MANY);
     let mut leaves = vec![code];
@@ -111,6 +115,9 @@ impl Entry<'_> {
         let block = self.leaf.slot(self.body.numbers.len() as u32).max(8);
         // A function is called with a stack whose address is a multiple of 16, less the one that it returns to.
         let frame = (block + 15) / 16 * 16 + 8;
+        if frame > MOST_STACK {
+            return None;
+        }
         asm.subtract_const(RSP, frame);
         asm.compare(START, Place::Register(END));
         let nothing = asm.jump(Some(When::NotLess));

@@ -21,7 +21,7 @@ const OWN: usize = 5;
 pub(crate) const MOST_STREAMS: usize = POINTERS.len();
 
 /// Most bytes of stack that a function takes: half of the smallest page.
-const MOST_STACK: i32 = 2048;
+pub(crate) const MOST_STACK: i32 = 2048;
 
 /// A loop of a function.
 #[derive(Debug)]

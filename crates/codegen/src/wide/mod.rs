@@ -1,8 +1,8 @@
 //! Vectors of 256 and 512 bits, beside Cranelift's 128.
 //!
 //! An innermost loop whose body is a straight line becomes a function of its own, written here from the first to
-//! the last byte; Cranelift's code hands it pointers and numbers in a block on the stack and calls it. What is
-//! refused here stays with Cranelift, and both give the same bits.
+//! the last byte; Cranelift's code, or an entry of our own, hands it pointers and numbers in a block on the stack and
+//! calls it. What is refused here stays with Cranelift, and both give the same bits.
 //!
 //! In reading order: `loops` decides what is taken and hands it over, `entry` does so for kernels that need nothing of
 //! Cranelift, `map` makes the loops that sum up nothing, `body` walks the statements, `select`, `compare` and `convert`

@@ -124,7 +124,7 @@ impl Lowered {
         self.program().steps.iter().map(|step| step_cost(self.program(), step).unwrap_or(0)).sum()
     }
 
-    /// Bytes that a run allocates: results and scratch, of which up to 8 kB are on the stack and not counted.
+    /// Bytes that a run allocates: results, and scratch if that is more than 8 kB, for less is on the stack.
     pub fn memory(&self) -> usize {
         let program = &self.stages.program;
         let output = |slot: &tracewell_kernel::Slot| match slot.role {

@@ -255,8 +255,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "rows that are left where several are combined at once are forgotten",
         file: "crates/fuse/src/tiles.rs",
-        text: "let Some(Several { row, rest: rest @ 1.. }) = several else { return };",
-        with: "let Some(Several { row, rest: rest @ 3.. }) = several else { return };",
+        text: "let Some(Several { row, rest: rest @ 1.., .. }) = several else { return };",
+        with: "let Some(Several { row, rest: rest @ 3.., .. }) = several else { return };",
         test: "-p tracewell-fuse --test fuse",
     },
     Defect {

@@ -90,8 +90,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "equal elements are searched for from the wrong side",
         file: "crates/graph/src/prim/searchsorted.rs",
-        text: "let comparison = if right { Comparison::Le } else { Comparison::Lt };",
-        with: "let comparison = if right { Comparison::Lt } else { Comparison::Le };",
+        text: "let comparison = if self.right { Comparison::Le } else { Comparison::Lt };",
+        with: "let comparison = if self.right { Comparison::Lt } else { Comparison::Le };",
         test: laws!("searchsorted"),
     },
     Defect {

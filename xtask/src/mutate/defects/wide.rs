@@ -144,8 +144,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "a function does not see that it was not made for a turn",
         file: "crates/codegen/src/wide/encode.rs",
-        text: "AnyLane = 0x5,",
-        with: "AnyLane = 0x2,",
+        text: "NotZero = 0x5,",
+        with: "NotZero = 0x2,",
         test: "-p tracewell-runtime --test wide rare_turns",
     },
     Defect {
