@@ -24,11 +24,13 @@ const SIZES: General = RSI;
 const START: General = RDX;
 const END: General = RCX;
 
+/// Where each call of an entry ends, and the number of the function.
+type Calls = Vec<(usize, usize)>;
+
 /// An entry, and the functions that it calls.
 pub(crate) struct Whole {
     pub(crate) entry: Vec<u8>,
-    /// The calls: where each ends, and the number of the function.
-    pub(crate) calls: Vec<(usize, usize)>,
+    pub(crate) calls: Calls,
     pub(crate) leaves: Vec<LeafCode>,
 }
 
@@ -110,7 +112,7 @@ struct Entry<'a> {
 impl Entry<'_> {
     /// The bytes and the calls in them, the last of which is of the function whose results, `stored`, go past caches, if
     /// there are any.
-    fn assemble(&self, stored: &[Stored]) -> Option<(Vec<u8>, Vec<(usize, usize)>)> {
+    fn assemble(&self, stored: &[Stored]) -> Option<(Vec<u8>, Calls)> {
         let mut asm = Assembler::new(self.leaf.level);
         let block = self.leaf.slot(self.body.numbers.len() as u32).max(8);
         // A function is called with a stack whose address is a multiple of 16, less the one that it returns to.
