@@ -172,7 +172,8 @@ fn closures_and_their_graphs() {
     let graph = f.trace(&x).unwrap();
     assert_eq!(graph.equations.len(), 3, "{graph}");
     let lowered = f.lower(&x).unwrap();
-    assert!(!lowered.clif().is_empty());
+    let clif = lowered.clif();
+    assert!(clif.contains("function") || clif.contains("without Cranelift"), "{clif}");
     assert!(!lowered.asm().is_empty() && lowered.memory() >= 8 && lowered.program().steps.len() == 1);
     let by_thunk = lower(|| predict(&layers(), &Array::zeros([2, 3], F32))).unwrap();
     assert_eq!(by_thunk.graph().inputs.len(), 5);

@@ -453,6 +453,26 @@ fn softmax_of_any_rank_is_one_kernel() {
     }
 }
 
+/// Several rows are combined at once where a wide loop has pointers for all of them: not for four sums of two arrays.
+#[test]
+fn rows_at_once_have_pointers() {
+    let loads_of = |sums: usize| {
+        let mut m = Make::new();
+        let (x, y) = (m.input(&[96, 400]), m.input(&[96, 400]));
+        let (both, square) = (m.op(Mul {}, &[&x, &y]), m.op(Mul {}, &[&x, &x]));
+        let all = [&x, &y, &both, &square].map(|array| m.sum(array, &[0]));
+        let mut total = all[0].clone();
+        for sum in &all[1..sums] {
+            total = m.op(Add {}, &[&total, sum]);
+        }
+        let graph = m.finish(&[&total]);
+        let options = Options { donated: vec![false; 2], fusion: true };
+        let text = program("example", &graph, &options).to_string();
+        (text.matches("kernel @").count(), text.matches("load b0[").count())
+    };
+    assert_eq!((loads_of(2), loads_of(4)), ((1, 4), (1, 1)));
+}
+
 /// What is only another view of an array is read at many places of one kernel, without a copy.
 #[test]
 fn many_parts_of_a_view_need_no_copy() {
