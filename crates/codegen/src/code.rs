@@ -14,7 +14,7 @@ use crate::abi::{Symbol, WIDE_FUNCTIONS};
 use crate::error::CodegenError;
 use crate::lower::lower;
 use crate::target::Target;
-use crate::wide::{LeafCode, Whole, whole};
+use crate::wide::{LeafCode, whole};
 
 /// Functions of wide code start at a line of the cache, and so do their constants.
 const ALIGN: usize = 64;
@@ -49,13 +49,8 @@ pub struct Patch {
 
 impl Code {
     /// Of a kernel in which Cranelift has no part.
-    fn of_one_loop(whole: Whole) -> Code {
-        let mut bytes = whole.entry;
-        let wide: Vec<Range<usize>> = whole.leaves.iter().map(|leaf| append(&mut bytes, leaf)).collect();
-        for (end, number) in whole.calls {
-            let distance = (wide[number].start - end) as u32;
-            bytes[end - 4..end].copy_from_slice(&distance.to_le_bytes());
-        }
+    fn of_wide(LeafCode { bytes, instructions, .. }: LeafCode) -> Code {
+        let wide = vec![0..instructions];
         Code { bytes, align: ALIGN, patches: Vec::new(), wide, clif: None, assembly: None }
     }
 }
@@ -64,7 +59,7 @@ impl Code {
 pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
     guarded(kernel, || {
         if let Some(whole) = whole(kernel, target) {
-            return Ok(Code::of_one_loop(whole));
+            return Ok(Code::of_wide(whole));
         }
         let (function, leaves) = lower(kernel, target)?;
         let mut context = Context::for_function(function);
@@ -105,7 +100,7 @@ pub fn compile(kernel: &Kernel, target: &Target) -> Result<Code, CodegenError> {
 pub fn clif_text(kernel: &Kernel) -> Result<String, CodegenError> {
     let target = Target::host();
     guarded(kernel, || match whole(kernel, target) {
-        Some(_) => Ok(format!("; {} is one loop, and is compiled without Cranelift\n", kernel.name)),
+        Some(_) => Ok(format!("; {} is compiled without Cranelift\n", kernel.name)),
         None => lower(kernel, target).map(|(function, _)| function.display().to_string()),
     })
 }

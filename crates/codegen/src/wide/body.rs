@@ -2,16 +2,15 @@
 
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
-use tracewell_array::{DType, Literal};
+use tracewell_array::DType;
 use tracewell_kernel::{BufferId, Index, Kernel, Op, Region, Size, Stmt, Value};
 
 use super::Level;
-use super::inst::{Memory, Src, Steady};
+use super::inst::{Memory, Steady};
 use super::leaf::MOST_STREAMS;
 use super::pick::is_picked;
 use super::select::{Accumulator, Parts, Select, parts_of};
 use super::uncached::Stored;
-use crate::lanes::is_wide;
 use crate::plan::is_ramp;
 
 /// Something that the caller hands over.
@@ -300,6 +299,22 @@ impl<'k> Body<'k> {
         })
     }
 
+    /// What a value is the sum of in iteration 0, and what of that is subtracted.
+    pub(crate) fn parts_at_0(&self, value: Value, is_negative: bool, parts: &mut Vec<(Value, bool)>) {
+        let ramp = self.ramp_stmts().find_map(|stmt| match stmt {
+            Stmt::Op { out, op, args } if *out == value => Some((*op, args)),
+            _ => None,
+        });
+        match ramp {
+            _ if value == self.var => {}
+            Some((op, args)) => {
+                self.parts_at_0(args[0], is_negative, parts);
+                self.parts_at_0(args[1], is_negative != (op == Op::Sub), parts);
+            }
+            None => parts.push((value, is_negative)),
+        }
+    }
+
     /// One copy of the body, for the iterations from `plus` on. Values that are the same in every lane are known
     /// as `literal` says. With accumulators, they take what the body yields.
     pub(crate) fn copy(
@@ -329,7 +344,10 @@ impl<'k> Body<'k> {
                     let args: SmallVec<[Parts; 3]> =
                         args.iter().map(|&arg| self.value(select, &mut values, arg, plus, literal)).collect();
                     let parts = match *op {
-                        Op::Clamp(size) => self.clamp(select, dtypes[0], size, &args[0])?,
+                        Op::Clamp(size) => {
+                            let last = select.last(dtypes[0], size, |number| self.number(number));
+                            select.clamp(dtypes[0], last, &args[0])?
+                        }
                         Op::Rarely => args[0].clone(),
                         op => select.op(op, &dtypes, &args)?,
                     };
@@ -477,24 +495,6 @@ impl<'k> Body<'k> {
         (0..parts_of(dtype) as i64).map(|part| memory(access, dtype, plus + part * lanes, step)).collect()
     }
 
-    /// Clamped to the indices below a size.
-    fn clamp(&mut self, select: &mut Select<'_>, dtype: DType, size: Size, a: &Parts) -> Option<Parts> {
-        let wide = is_wide(dtype);
-        let largest = if wide { i64::MAX } else { i64::from(i32::MAX) };
-        let last = match size {
-            Size::Const(n) => select.bits(wide, (n.max(1) - 1).min(largest) as u64),
-            Size::Param(_) => {
-                let slot = self.number(Number::Last(dtype, size));
-                select.steady(if wide { Steady::Slot64(slot) } else { Steady::Slot32(slot) })
-            }
-        };
-        let zero = select.bits(wide, 0);
-        let all = |src: Src| -> Parts { a.iter().map(|_| src).collect() };
-        let both = [dtype, dtype];
-        let below = select.op(Op::Min, &both, &[a.clone(), all(last)])?;
-        select.op(Op::Max, &both, &[below, all(zero)])
-    }
-
     /// The parts of a value.
     fn value(
         &mut self,
@@ -519,23 +519,8 @@ impl<'k> Body<'k> {
         value: Value,
         literal: &dyn Fn(Value) -> Option<u64>,
     ) -> Parts {
-        let dtype = self.kernel.dtype(value);
-        let wide = is_wide(dtype);
         let known = *self.literals.entry(value).or_insert_with(|| literal(value));
-        let steady = match known {
-            Some(bits) => {
-                let bits = Literal::from_bits(dtype, u128::from(bits)).bits() as u64;
-                // A bool fills its lane.
-                let bits = if dtype.is_bool() { bits.wrapping_neg() } else { bits };
-                if wide { Steady::Bits64(bits) } else { Steady::Bits32(bits as u32) }
-            }
-            None => {
-                let slot = self.number(Number::Value(value));
-                if wide { Steady::Slot64(slot) } else { Steady::Slot32(slot) }
-            }
-        };
-        let src = select.steady(steady);
-        if wide { smallvec![src, src] } else { smallvec![src] }
+        select.same(self.kernel.dtype(value), known, || self.number(Number::Value(value)))
     }
 
     /// The place of a number among those that the caller hands over.

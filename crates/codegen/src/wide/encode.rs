@@ -59,6 +59,7 @@ pub(crate) enum When {
     Less = 0xc,
     NotLess = 0xd,
     NotGreater = 0xe,
+    Greater = 0xf,
 }
 
 /// Machine code under construction.
@@ -193,13 +194,6 @@ impl Assembler {
         self.general(&[0x8b], to, place);
     }
 
-    /// The same of 32 bits; the upper half becomes zero.
-    pub(crate) fn load_half(&mut self, to: General, place: Place) {
-        debug_assert!(to < 8 && high_bits(place) == (0, 0), "no prefix is written");
-        self.bytes.push(0x8b);
-        self.place(to, place, 1, None);
-    }
-
     pub(crate) fn load_const(&mut self, to: General, number: i32) {
         self.general(&[0xc7], 0, Place::Register(to));
         self.bytes.extend(number.to_le_bytes());
@@ -234,6 +228,16 @@ impl Assembler {
     pub(crate) fn subtract_const(&mut self, to: General, number: i32) {
         self.general(&[0x81], 5, Place::Register(to));
         self.bytes.extend(number.to_le_bytes());
+    }
+
+    /// Keeps these bits of a register.
+    pub(crate) fn and_const(&mut self, to: General, bits: i32) {
+        self.general(&[0x81], 4, Place::Register(to));
+        self.bytes.extend(bits.to_le_bytes());
+    }
+
+    pub(crate) fn multiply(&mut self, to: General, place: Place) {
+        self.general(&[0x0f, 0xaf], to, place);
     }
 
     pub(crate) fn compare_const(&mut self, a: General, number: i32) {
@@ -284,15 +288,9 @@ impl Assembler {
         self.bytes.push(0xc3);
     }
 
-    /// A call of what is not there yet. Returns where the instruction ends, before which its distance belongs.
-    pub(crate) fn call(&mut self) -> usize {
-        self.bytes.extend([0xe8, 0, 0, 0, 0]);
-        self.bytes.len()
-    }
-
     /// Everything that was stored is seen before what is stored after this.
     pub(crate) fn fence(&mut self) {
-        self.bytes.extend([0x0f, 0xae, 0xf0]);
+        self.bytes.extend([0x0f, 0xae, 0xf8]);
     }
 
     /// A jump forwards.
@@ -316,9 +314,13 @@ impl Assembler {
         self.distance(jump.0, to);
     }
 
+    /// Changes the number that the instruction that ends here has.
+    pub(crate) fn patch(&mut self, end: usize, number: i32) {
+        self.bytes[end - 4..end].copy_from_slice(&number.to_le_bytes());
+    }
+
     fn distance(&mut self, end: usize, to: usize) {
-        let distance = to as i32 - end as i32;
-        self.bytes[end - 4..end].copy_from_slice(&distance.to_le_bytes());
+        self.patch(end, to as i32 - end as i32);
     }
 
     /// Puts the constants behind the code, aligned for whole vectors.

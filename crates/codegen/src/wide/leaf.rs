@@ -14,7 +14,7 @@ use super::pick;
 use super::registers::{Allocation, BLOCK, Surroundings};
 
 /// Registers for pointers; those from the sixth on belong to the caller.
-const POINTERS: [General; 11] = [RCX, 8, 9, 10, 11, RBX, RBP, 12, 13, 14, 15];
+pub(crate) const POINTERS: [General; 11] = [RCX, 8, 9, 10, 11, RBX, RBP, 12, 13, 14, 15];
 const OWN: usize = 5;
 
 /// Most pointers that a function takes.
@@ -61,11 +61,11 @@ pub(crate) struct LeafCode {
 }
 
 impl Leaf {
-    /// The bytes; `None` if so much goes to the stack that it may reach beyond the page that guards it.
-    pub(crate) fn assemble(&self) -> Option<LeafCode> {
+    /// A function of its own; `None` if so much goes to the stack that it may reach beyond the page that guards it.
+    pub(crate) fn function(&self) -> Option<LeafCode> {
         let mut asm = Assembler::new(self.level);
-        let (places, mut pool) = self.places();
-        let saved = &POINTERS[OWN.min(self.streams)..self.streams];
+        let mut pool = Vec::new();
+        let saved = saved(self.streams);
         for &register in saved {
             asm.push(register);
         }
@@ -77,6 +77,41 @@ impl Leaf {
         for (k, &register) in POINTERS[..self.streams].iter().enumerate() {
             asm.load(register, Place::Memory(BLOCK, None, 8 * k as i32));
         }
+        let mut slots = 0;
+        self.inline(&mut asm, &mut pool, &mut slots, &|number| self.slot(number));
+        for jump in std::mem::take(&mut asm.leaving) {
+            asm.land(jump);
+        }
+        if !self.accumulators.is_empty() {
+            asm.load(RSI, Place::Memory(BLOCK, None, self.results_at()));
+            for register in 0..self.results {
+                let place = Place::Memory(RSI, None, (register * self.level.bytes()) as i32);
+                asm.vector(STORE.of(false), &Operands::new(register as u8, 0, place));
+            }
+        }
+        asm.zero_upper();
+        let stack = 64 * slots as i32;
+        asm.patch(frame, stack);
+        asm.add_const(RSP, stack);
+        for &register in saved.iter().rev() {
+            asm.pop(register);
+        }
+        asm.ret();
+        let stores = std::mem::take(&mut asm.stores);
+        let (bytes, instructions) = asm.finish(&pool);
+        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions, stores })
+    }
+
+    /// Its loops, in a function whose registers hold pointers, the loop variable and how many iterations are left.
+    /// Accumulators are in the first vectors afterwards. `slot` is where numbers are in the block.
+    pub(crate) fn inline(
+        &self,
+        asm: &mut Assembler,
+        pool: &mut Vec<u8>,
+        slots: &mut u32,
+        slot: &dyn Fn(u32) -> i32,
+    ) {
+        let places = places(self.level, &self.steadies, pool, slot);
         for (register, id) in self.accumulators.iter().enumerate() {
             let wide = self.steadies.all[id.0 as usize].element() == Some(8);
             let op = match self.level {
@@ -85,7 +120,6 @@ impl Leaf {
             };
             asm.vector(op, &Operands::new(register as u8, 0, places[id.0 as usize]));
         }
-        let mut slots = 0;
         for each in &self.loops {
             let around = Surroundings {
                 level: self.level,
@@ -96,41 +130,20 @@ impl Leaf {
                 far: each.far.is_some(),
             };
             if each.masked {
-                masked_loop(&mut asm, each, &around, &mut pool, &mut slots);
+                masked_loop(asm, each, &around, pool, slots);
             } else {
                 let is_far = each.far.map(|number| {
-                    asm.load(RSI, Place::Memory(BLOCK, None, self.slot(number)));
+                    asm.load(RSI, Place::Memory(BLOCK, None, slot(number)));
                     asm.compare_const(RSI, 0);
                     asm.jump(Some(When::NotGreater))
                 });
-                whole_loop(&mut asm, each, &around, &mut slots);
+                whole_loop(asm, each, &around, slots);
                 is_far.into_iter().for_each(|near| asm.land(near));
             }
         }
-        for jump in std::mem::take(&mut asm.leaving) {
-            asm.land(jump);
+        for &(a, b) in &self.united {
+            asm.vector(OR.of(false), &Operands::new(a, a, Place::Register(b)));
         }
-        if !self.accumulators.is_empty() {
-            asm.load(RSI, Place::Memory(BLOCK, None, self.results_at()));
-            for &(a, b) in &self.united {
-                asm.vector(OR.of(false), &Operands::new(a, a, Place::Register(b)));
-            }
-            for register in 0..self.results {
-                let place = Place::Memory(RSI, None, (register * self.level.bytes()) as i32);
-                asm.vector(STORE.of(false), &Operands::new(register as u8, 0, place));
-            }
-        }
-        asm.zero_upper();
-        let stack = 64 * slots as i32;
-        asm.bytes[frame - 4..frame].copy_from_slice(&stack.to_le_bytes());
-        asm.add_const(RSP, stack);
-        for &register in saved.iter().rev() {
-            asm.pop(register);
-        }
-        asm.ret();
-        let stores = std::mem::take(&mut asm.stores);
-        let (bytes, instructions) = asm.finish(&pool);
-        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions, stores })
     }
 
     /// Where in the block the address is to which accumulators go.
@@ -142,47 +155,58 @@ impl Leaf {
     pub(crate) fn slot(&self, number: u32) -> i32 {
         8 * (self.streams as i32 + 1 + number as i32)
     }
+}
 
-    /// Where everything steady is, and the constants behind the code.
-    fn places(&self) -> (Vec<Place>, Vec<u8>) {
-        let mut pool = Vec::new();
-        let mut places = vec![Place::Pool(0); self.steadies.all.len()];
-        // Whole vectors first, then ever smaller things: each is aligned by itself.
-        let sizes = |steady: &Steady| steady.element().unwrap_or(u8::MAX);
-        let mut order: Vec<usize> = (0..places.len()).collect();
-        order.sort_by_key(|&k| std::cmp::Reverse(sizes(&self.steadies.all[k])));
-        for k in order {
-            places[k] = match self.steadies.all[k] {
-                Steady::Slot32(number) | Steady::Slot64(number) => {
-                    Place::Memory(BLOCK, None, self.slot(number))
-                }
-                _ => Place::Pool(pool.len()),
-            };
-            match self.steadies.all[k] {
-                Steady::Slot32(_) | Steady::Slot64(_) => {}
-                Steady::Bits32(bits) => pool.extend(bits.to_le_bytes()),
-                Steady::Bits64(bits) => pool.extend(bits.to_le_bytes()),
-                Steady::Count64(first) => {
-                    let lanes = self.level.bytes() as i64 / 8;
-                    pool.extend((first..first + lanes).flat_map(i64::to_le_bytes));
-                }
-                Steady::Steps32(step) => {
-                    let lanes = self.level.bytes() as i32 / 4;
-                    pool.extend((0..lanes).flat_map(|lane| (lane * step).to_le_bytes()));
-                }
-                Steady::Pick { wide, step, vector } => {
-                    let lane = if wide { 8 } else { 4 };
-                    let lanes = pick::lanes((self.level.bytes() / lane) as i64, step.into(), vector.into());
-                    lanes.for_each(|place| pool.extend(&place.to_le_bytes()[..lane]));
-                }
+/// Those registers for pointers that belong to the caller.
+pub(crate) fn saved(streams: usize) -> &'static [General] {
+    &POINTERS[OWN.min(streams)..streams]
+}
+
+/// Where everything steady is: numbers in the block, constants behind the code.
+pub(crate) fn places(
+    level: Level,
+    steadies: &Steadies,
+    pool: &mut Vec<u8>,
+    slot: &dyn Fn(u32) -> i32,
+) -> Vec<Place> {
+    let mut places = vec![Place::Pool(0); steadies.all.len()];
+    // Whole vectors first, then ever smaller things: each is aligned by itself.
+    let size = |steady: &Steady| steady.element().unwrap_or(u8::MAX);
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    order.sort_by_key(|&k| std::cmp::Reverse(size(&steadies.all[k])));
+    if let Some(&first) = order.first() {
+        let align = usize::from(size(&steadies.all[first])).min(level.bytes());
+        pool.resize(pool.len().next_multiple_of(align), 0);
+    }
+    for k in order {
+        places[k] = match steadies.all[k] {
+            Steady::Slot32(number) | Steady::Slot64(number) => Place::Memory(BLOCK, None, slot(number)),
+            _ => Place::Pool(pool.len()),
+        };
+        match steadies.all[k] {
+            Steady::Slot32(_) | Steady::Slot64(_) => {}
+            Steady::Bits32(bits) => pool.extend(bits.to_le_bytes()),
+            Steady::Bits64(bits) => pool.extend(bits.to_le_bytes()),
+            Steady::Count64(first) => {
+                let lanes = level.bytes() as i64 / 8;
+                pool.extend((first..first + lanes).flat_map(i64::to_le_bytes));
+            }
+            Steady::Steps32(step) => {
+                let lanes = level.bytes() as i32 / 4;
+                pool.extend((0..lanes).flat_map(|lane| (lane * step).to_le_bytes()));
+            }
+            Steady::Pick { wide, step, vector } => {
+                let lane = if wide { 8 } else { 4 };
+                let lanes = pick::lanes((level.bytes() / lane) as i64, step.into(), vector.into());
+                lanes.for_each(|place| pool.extend(&place.to_le_bytes()[..lane]));
             }
         }
-        (places, pool)
     }
+    places
 }
 
 /// The mask registers that say which lanes are iterations.
-fn iteration_masks(line: &Line) -> u8 {
+pub(crate) fn iteration_masks(line: &Line) -> u8 {
     line.insts.iter().fold(0, |all, inst| match inst.lanes {
         Lanes::Iterations(mask) => all | 1 << mask,
         _ => all,

@@ -5,22 +5,19 @@ use cranelift_codegen::ir::{
     AbiParam, ExtFuncData, ExternalName, InstBuilder as _, Signature, UserExternalName, Value as Clif, types,
 };
 use cranelift_codegen::isa::CallConv;
-use smallvec::SmallVec;
 use tracewell_array::DType;
 use tracewell_kernel::steps::Fault;
-use tracewell_kernel::{Combine, Kernel, Op, Region, Size, Value};
+use tracewell_kernel::{Combine, Kernel, Region, Size, Value};
 
 use super::Level;
-use super::ahead::{FAR, is_better_far, may_be_far, walk};
+use super::ahead::{FAR, walk};
 use super::body::{Body, Number};
-use super::inst::{Class, Steadies, Steady, SteadyId};
-use super::leaf::{Leaf, LeafCode, Loop};
+use super::leaf::Leaf;
 use super::map::Maps;
-use super::select::{Accumulator, Select, parts_of};
+use super::sum::Summed;
 use crate::abi::{POINTER, WIDE_FUNCTIONS};
 use crate::emit::memory;
 use crate::hoist::is_straight;
-use crate::lanes::is_wide;
 use crate::lower::{Lower, Lowered};
 use crate::plan::laned;
 use crate::vector::Bound;
@@ -37,25 +34,9 @@ pub(crate) struct Sums<'a> {
     pub(crate) results: Option<Clif>,
 }
 
-/// A loop that sums up, and what its accumulators are.
-struct Summing {
-    turn: Loop,
-    /// What each starts from.
-    starts: Vec<SteadyId>,
-    /// How many of them are results: the first ones.
-    results: usize,
-    /// Results that have the bits of another accumulator too.
-    united: Vec<(u8, u8)>,
-}
-
 /// Whether a loop whose body is straight may become wide code: what is known of it from its accesses.
 pub(crate) fn takes(kernel: &Kernel, level: Level, var: Value, region: &Region, hoisted: &[bool]) -> bool {
     Body::new(kernel, level, var, region, hoisted, &laned(kernel, var, region)).is_some()
-}
-
-/// Whether a combination needs to know which lanes met a NaN.
-fn has_nans(op: Op, dtype: DType) -> bool {
-    dtype.is_float() && matches!(op, Op::Min | Op::Max)
 }
 
 impl Lower<'_, '_> {
@@ -78,15 +59,17 @@ impl Lower<'_, '_> {
         let literal = |value: Value| self.literal_of(value);
         let broken = self.broken == Some(Fault::Wide);
         let maps = Maps { kernel: self.kernel, level, extent, broken, literal: &literal };
-        let Some((leaf, code)) = maps.leaf(&mut body, &stored) else { return Ok(None) };
+        let Some(leaf) = maps.leaf(&mut body, &stored) else { return Ok(None) };
+        let Some(code) = leaf.function() else { return Ok(None) };
         let short = if body.assume() { maps.leaf(&mut body, &[]) } else { None };
+        let short = short.and_then(|leaf| leaf.function());
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
         };
         self.leaves.push(code);
         let (block, streams) = self.fill_block(&body, &leaf, None)?;
-        if let Some((_, code)) = short {
+        if let Some(code) = short {
             self.leaves.push(code);
             self.call_short_or_long(block, [start, stop], level.lanes() as i64);
             return Ok(Some(stop));
@@ -110,8 +93,12 @@ impl Lower<'_, '_> {
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let leaf = self.reduce_leaf(level, &mut body, sums);
-        let Some((leaf, code)) = leaf else { return Ok(None) };
+        let literal = |value: Value| self.literal_of(value);
+        let broken = self.broken == Some(Fault::Wide);
+        let &Sums { accumulators, lanes, .. } = sums;
+        let summed = Summed { kernel: self.kernel, level, broken, literal: &literal, accumulators, lanes };
+        let Some(leaf) = summed.leaf(&mut body) else { return Ok(None) };
+        let Some(code) = leaf.function() else { return Ok(None) };
         let stop = match level {
             Level::Avx512 => end,
             Level::Avx2 => self.whole_steps(start, end, sums.lanes as i64),
@@ -127,91 +114,6 @@ impl Lower<'_, '_> {
         let level = self.emit.features.wide?;
         let long = !matches!(extent, Some(Size::Const(n)) if n < level.lanes() as i64);
         (long && !self.lanes_around && is_straight(region)).then_some(level)
-    }
-
-    fn reduce_leaf(
-        &self,
-        level: Level,
-        body: &mut Body<'_>,
-        &Sums { accumulators, lanes, .. }: &Sums<'_>,
-    ) -> Option<(Leaf, LeafCode)> {
-        let groups = lanes / level.lanes();
-        let registers = |&(combine, dtype): &(Combine, DType)| {
-            groups * parts_of(dtype) * if has_nans(combine.op(), dtype) { 2 } else { 1 }
-        };
-        if groups == 0 || accumulators.iter().map(registers).sum::<usize>() > level.registers() / 2 {
-            return None;
-        }
-        let mut steadies = Steadies::default();
-        let last = self.sums(level, body, accumulators, lanes, level == Level::Avx512, &mut steadies)?;
-        let mut loops = Vec::new();
-        if is_better_far(&last.turn.line) && may_be_far(self.kernel, body) {
-            let far = Some(body.number(Number::IsFar));
-            let whole = self.sums(level, body, accumulators, lanes, false, &mut steadies)?;
-            loops.push(Loop { far, ..whole.turn });
-        }
-        if body.picks() {
-            loops.push(self.sums(level, body, accumulators, lanes, false, &mut steadies)?.turn);
-        }
-        let Summing { turn, starts, results, united } = last;
-        loops.push(turn);
-        let streams = body.streams.len();
-        let leaf = Leaf { level, streams, steadies, accumulators: starts, results, united, loops };
-        let code = leaf.assemble()?;
-        Some((leaf, code))
-    }
-
-    /// A loop that sums up. Every such loop of a function has its accumulators in the same registers.
-    fn sums(
-        &self,
-        level: Level,
-        body: &mut Body<'_>,
-        accumulators: &[(Combine, DType)],
-        lanes: usize,
-        masked: bool,
-        steadies: &mut Steadies,
-    ) -> Option<Summing> {
-        let groups = lanes / level.lanes();
-        let zero = steadies.id(Steady::Bits32(0));
-        let mut select = Select::new(level, steadies, masked, self.broken == Some(Fault::Wide));
-        // In the order of memory: all lanes of the first accumulator, then of the next.
-        let mut sums: Vec<Vec<Accumulator>> = vec![Vec::new(); groups];
-        let mut starts: Vec<SteadyId> = Vec::new();
-        let mut register = |select: &mut Select<'_>, start: SteadyId| {
-            starts.push(start);
-            select.line.reg(Class::Vector)
-        };
-        for &(combine, dtype) in accumulators {
-            let identity = combine.identity(dtype).expect("the kernel verified").bits() as u64;
-            let identity = if dtype.is_bool() { identity.wrapping_neg() } else { identity };
-            let identity = match is_wide(dtype) {
-                true => Steady::Bits64(identity),
-                false => Steady::Bits32(identity as u32),
-            };
-            let identity = select.steadies.id(identity);
-            for group in &mut sums {
-                let registers = (0..parts_of(dtype)).map(|_| register(&mut select, identity)).collect();
-                group.push(Accumulator { op: combine.op(), dtype, registers, nans: SmallVec::new() });
-            }
-        }
-        let results = select.line.classes.len();
-        let mut united = Vec::new();
-        for sum in sums.iter_mut().flatten() {
-            if has_nans(sum.op, sum.dtype) {
-                sum.nans = sum.registers.iter().map(|_| register(&mut select, zero)).collect();
-                united.extend(sum.registers.iter().zip(&sum.nans).map(|(a, b)| (a.0 as u8, b.0 as u8)));
-            }
-        }
-        select.line.accumulators = select.line.classes.len();
-        for (group, sums) in sums.iter().enumerate() {
-            select.group = if masked { group } else { 0 };
-            body.copy(&mut select, (group * level.lanes()) as i64, &|value| self.literal_of(value), sums)?;
-        }
-        let line = select.finish();
-        if line.insts.len() > LIMIT {
-            return None;
-        }
-        Some(Summing { turn: Loop { line, step: lanes as i32, masked, far: None }, starts, results, united })
     }
 
     /// The bits of a value that is a constant here.

@@ -6,7 +6,7 @@ use super::Level;
 use super::ahead::{is_better_far, may_be_far};
 use super::body::{Body, Number};
 use super::inst::Steadies;
-use super::leaf::{Leaf, LeafCode, Loop};
+use super::leaf::{Leaf, Loop};
 use super::loops::LIMIT;
 use super::select::Select;
 use super::uncached::{LONGEST, Stored};
@@ -28,7 +28,7 @@ pub(crate) struct Maps<'a> {
 
 impl Maps<'_> {
     /// The function of a loop without sums; `stored` are pointers that may be to results no cache holds.
-    pub(crate) fn leaf(&self, body: &mut Body<'_>, stored: &[Stored]) -> Option<(Leaf, LeafCode)> {
+    pub(crate) fn leaf(&self, body: &mut Body<'_>, stored: &[Stored]) -> Option<Leaf> {
         let Maps { level, extent, broken, literal, .. } = *self;
         let mut steadies = Steadies::default();
         let mut one = |body: &mut Body<'_>, copies: usize, masked: bool| -> Option<Loop> {
@@ -56,7 +56,7 @@ impl Maps<'_> {
             loops.push(one(body, copies, false)?);
         }
         loops.push(last);
-        let leaf = Leaf {
+        Some(Leaf {
             level,
             streams: body.streams.len(),
             steadies,
@@ -64,8 +64,6 @@ impl Maps<'_> {
             results: 0,
             united: Vec::new(),
             loops,
-        };
-        let code = leaf.assemble()?;
-        Some((leaf, code))
+        })
     }
 }

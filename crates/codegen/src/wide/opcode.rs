@@ -105,6 +105,14 @@ pub(crate) const SPLAT_GENERAL: Opcode = opcode(P66, M38, 0x7c, true, Kind::Plai
 pub(crate) const MOVQ: Opcode = opcode(P66, M0F, 0x6e, true, Kind::Plain);
 pub(crate) const SPLAT_LOWEST: Opcode = opcode(P66, M38, 0x59, false, Kind::Plain);
 
+/// The lowest lane alone to memory.
+pub(crate) const STORE_LOWEST: Pair = Pair {
+    narrow: opcode(F3, M0F, 0x11, false, Kind::Plain),
+    wide: opcode(F2, M0F, 0x11, true, Kind::Plain),
+};
+/// Lanes of two vectors, one after the other, from a lane on.
+pub(crate) const ALIGN: Pair = both(M3A, 0x03);
+
 pub(crate) const ADD_F: Pair = floats(0x58);
 pub(crate) const MUL_F: Pair = floats(0x59);
 pub(crate) const SUB_F: Pair = floats(0x5c);

@@ -73,6 +73,8 @@ pub(crate) struct Allocation<'a> {
     vectors: File,
     masks: File,
     ahead: Ahead,
+    /// Places on the stack that are taken, and the most that any line of the function takes.
+    spilled: u32,
     slots: &'a mut u32,
 }
 
@@ -109,6 +111,7 @@ impl<'a> Allocation<'a> {
             masks: File::new(8, mask_registers),
             ahead: Ahead::new(line, around.far),
             uses,
+            spilled: 0,
             slots,
         };
         // Accumulators are in the first registers throughout.
@@ -591,8 +594,9 @@ impl<'a> Allocation<'a> {
         let (register, reg) =
             furthest.max_by_key(|&(_, reg)| next(reg)).expect("an instruction has few operands");
         if self.slot[reg.0 as usize].is_none() {
-            let slot = *self.slots;
-            *self.slots += 1;
+            let slot = self.spilled;
+            self.spilled += 1;
+            *self.slots = self.spilled.max(*self.slots);
             self.slot[reg.0 as usize] = Some(slot);
             let op = if class == Class::Vector { STORE.of(false) } else { MASK_STORE };
             let place = Place::Memory(RSP, None, slot as i32 * SLOT);

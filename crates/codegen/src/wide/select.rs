@@ -319,7 +319,7 @@ impl Select<'_> {
     }
 
     /// The one instruction that an operation of two operands is, if there is one.
-    fn single(&self, op: Op, dtype: DType) -> Option<Opcode> {
+    pub(crate) fn single(&self, op: Op, dtype: DType) -> Option<Opcode> {
         let (float, wide) = (dtype.is_float(), is_wide(dtype));
         let new = self.level == Level::Avx512;
         let pair: Pair = match op {

@@ -18,7 +18,7 @@ pub(crate) const MANY: i64 = 4 << 20;
 /// Most instructions of a loop that is written a second time for this.
 pub(crate) const LONGEST: usize = 200;
 /// The opcode of such a store, where that of the common one was. All else about the two is the same.
-const STORE_UNCACHED: u8 = 0x2b;
+pub(crate) const STORE_UNCACHED: u8 = 0x2b;
 
 /// A pointer through which whole vectors are stored.
 #[derive(Clone, Copy, Debug)]

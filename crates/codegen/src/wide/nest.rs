@@ -1,0 +1,610 @@
+//! A kernel of loops as one function, without Cranelift.
+//!
+//! The innermost loops are those of `map` and `sum`, written in place. What is around them needs no compiler: counters
+//! and whatever one part hands to another are in a frame on the stack, and addresses are added up anew before each
+//! loop. Statements outside of the innermost loops are instructions on vectors too, of which the lowest lane counts, so
+//! that they have the same bits.
+
+use cranelift_codegen::isa::CallConv;
+use rustc_hash::FxHashMap;
+use tracewell_array::DType;
+use tracewell_kernel::steps::Fault;
+use tracewell_kernel::{Accumulator, BufferId, Combine, Kernel, Op, Region, Size, Stmt, Value, lanes_of};
+
+use super::Level;
+use super::body::{Body, Number};
+use super::encode::{Assembler, General, Jump, Operands, Place, RAX, RCX, RDI, RDX, RSI, RSP, When};
+use super::frame::Frame;
+use super::inst::{Line, Steadies};
+use super::leaf::{Leaf, LeafCode, MOST_STACK, MOST_STREAMS, POINTERS, iteration_masks, places, saved};
+use super::map::Maps;
+use super::opcode::MASK_FROM_GENERAL;
+use super::registers::{Allocation, BLOCK, Surroundings};
+use super::stretch::Stretch;
+use super::sum::Summed;
+use super::uncached::{MANY, STORE_UNCACHED, Stored};
+use crate::hoist::{Iterations, invariant, is_straight};
+use crate::plan::{laned, plan};
+use crate::target::Target;
+
+/// Which iterations of a loop are meant.
+#[derive(Clone, Copy)]
+enum Iterated {
+    /// Those that the launch says, of this many.
+    Given(Size),
+    /// All of them.
+    All(Size),
+}
+
+/// A function on its way.
+struct Nest<'k> {
+    kernel: &'k Kernel,
+    target: &'k Target,
+    level: Level,
+    broken: bool,
+    constants: FxHashMap<Value, u64>,
+    /// How often each value is used.
+    uses: Vec<u32>,
+    frame: Frame,
+    asm: Assembler,
+    pool: Vec<u8>,
+    /// Vectors that go to the stack.
+    spilled: u32,
+    /// How many innermost loops there are.
+    loops: usize,
+}
+
+/// A kernel without Cranelift; `None` if it is more than loops.
+pub(crate) fn whole(kernel: &Kernel, target: &Target) -> Option<LeafCode> {
+    // With shorter vectors, the last iterations are Cranelift's.
+    let level = target.features().wide.filter(|level| *level == Level::Avx512)?;
+    let broken = target.broken().filter(|fault| *fault != Fault::Wide).is_some();
+    if broken || target.isa().default_call_conv() != CallConv::SystemV {
+        return None;
+    }
+    let mut nest = Nest {
+        kernel,
+        target,
+        level,
+        broken: target.broken() == Some(Fault::Wide),
+        constants: FxHashMap::default(),
+        uses: vec![0; kernel.values.len()],
+        frame: Frame::new(kernel),
+        asm: Assembler::new(level),
+        pool: Vec::new(),
+        spilled: 0,
+        loops: 0,
+    };
+    let accesses = nest.look(&kernel.body)?;
+    let saved = saved(accesses.min(MOST_STREAMS));
+    let patches = nest.enter(saved);
+    match kernel.body.stmts.as_slice() {
+        [Stmt::Each { var, extent, body }] => nest.each(*var, Iterated::Given(*extent), body)?,
+        _ => nest.region(&kernel.body, &[])?,
+    }
+    (nest.loops > 0).then_some(())?;
+    nest.leave(saved, patches)
+}
+
+impl<'k> Nest<'k> {
+    /// Notes constants and uses; returns the most loads and stores of a region, `None` if there is something that is no
+    /// loop.
+    fn look(&mut self, region: &Region) -> Option<usize> {
+        let mut most = 0;
+        let mut accesses = 0;
+        for value in &region.yields {
+            self.uses[value.0 as usize] += 1;
+        }
+        for stmt in &region.stmts {
+            match stmt {
+                Stmt::Op { out, op, args } => {
+                    if let Op::Const(literal) = op {
+                        self.constants.insert(*out, literal.bits() as u64);
+                    }
+                    args.iter().for_each(|arg| self.uses[arg.0 as usize] += 1);
+                }
+                Stmt::Load { index, .. } => {
+                    accesses += 1;
+                    index.terms.iter().for_each(|(value, _)| self.uses[value.0 as usize] += 1);
+                }
+                Stmt::Store { index, value, .. } => {
+                    accesses += 1;
+                    self.uses[value.0 as usize] += 1;
+                    index.terms.iter().for_each(|(value, _)| self.uses[value.0 as usize] += 1);
+                }
+                Stmt::Each { body, .. } | Stmt::Reduce { body, .. } => most = most.max(self.look(body)?),
+                Stmt::For { body, carries, .. } if carries.is_empty() => most = most.max(self.look(body)?),
+                _ => return None,
+            }
+        }
+        Some(most.max(accesses))
+    }
+
+    /// The way in. Returns where the size of the frame and that of what is below it belong.
+    fn enter(&mut self, saved: &[General]) -> [usize; 2] {
+        let asm = &mut self.asm;
+        saved.iter().for_each(|&register| asm.push(register));
+        self.frame.touch(asm);
+        asm.load(RAX, Place::Register(RDI));
+        asm.subtract_const(RSP, 0);
+        let frame = asm.bytes.len();
+        asm.load(BLOCK, Place::Register(RSP));
+        asm.add_const(BLOCK, Frame::ALIGN - 1);
+        asm.and_const(BLOCK, -Frame::ALIGN);
+        asm.subtract_const(RSP, 0);
+        let below = asm.bytes.len();
+        asm.store(RAX, self.frame.buffers());
+        asm.store(RSI, self.frame.sizes());
+        asm.store(RDX, self.frame.start());
+        asm.store(RCX, self.frame.end());
+        [frame, below]
+    }
+
+    /// The way out, and the bytes.
+    fn leave(mut self, saved: &[General], [frame, below]: [usize; 2]) -> Option<LeafCode> {
+        let (asm, spilled) = (&mut self.asm, 64 * self.spilled as i32);
+        if self.frame.beside_locals() + spilled > MOST_STACK {
+            return None;
+        }
+        asm.zero_upper();
+        asm.patch(frame, self.frame.bytes());
+        asm.patch(below, spilled);
+        asm.add_const(RSP, self.frame.bytes() + spilled);
+        saved.iter().rev().for_each(|&register| asm.pop(register));
+        asm.load_const(RAX, 0);
+        asm.ret();
+        let (bytes, instructions) = self.asm.finish(&self.pool);
+        Some(LeafCode { bytes, instructions, stores: Vec::new() })
+    }
+
+    /// The statements of a region, but for those that were done before.
+    fn region(&mut self, region: &'k Region, hoisted: &[bool]) -> Option<()> {
+        let mut straight: Vec<&Stmt> = Vec::new();
+        for (at, stmt) in region.stmts.iter().enumerate() {
+            if hoisted.get(at) == Some(&true) {
+                continue;
+            }
+            if matches!(stmt, Stmt::Op { .. } | Stmt::Load { .. } | Stmt::Store { .. }) {
+                straight.push(stmt);
+                continue;
+            }
+            self.straight(&std::mem::take(&mut straight))?;
+            match stmt {
+                Stmt::Each { var, extent, body } => self.each(*var, Iterated::All(*extent), body)?,
+                Stmt::For { var, extent, body, .. } => {
+                    let hoisted = invariant(self.kernel, body, &[*var], Iterations::InOrder);
+                    self.counted(*var, Iterated::All(*extent), body, &hoisted)?;
+                }
+                Stmt::Reduce { var, extent, accumulators, body } => {
+                    self.reduce(*var, *extent, accumulators, body)?;
+                }
+                _ => return None,
+            }
+        }
+        self.straight(&straight)
+    }
+
+    fn each(&mut self, var: Value, iterated: Iterated, region: &'k Region) -> Option<()> {
+        let hoisted = invariant(self.kernel, region, &[var], Iterations::Independent);
+        if is_straight(region) {
+            return self.map(var, iterated, region, &hoisted);
+        }
+        // Several iterations at a time are Cranelift's.
+        if plan(self.kernel, self.target.features(), var, region, &hoisted).is_some() {
+            return None;
+        }
+        self.counted(var, iterated, region, &hoisted)
+    }
+
+    /// A loop around others.
+    fn counted(
+        &mut self,
+        var: Value,
+        iterated: Iterated,
+        region: &'k Region,
+        hoisted: &[bool],
+    ) -> Option<()> {
+        let none = self.unless_any(iterated)?;
+        self.straight(&done_before(region, hoisted))?;
+        let counter = self.frame.home(var);
+        match iterated {
+            Iterated::Given(_) => self.asm.load(RAX, self.frame.start()),
+            Iterated::All(_) => self.asm.load_const(RAX, 0),
+        }
+        self.asm.store(RAX, counter);
+        let again = self.asm.bytes.len();
+        self.region(region, hoisted)?;
+        self.asm.load(RAX, counter);
+        self.asm.add_const(RAX, 1);
+        self.asm.store(RAX, counter);
+        self.compare_with_end(iterated)?;
+        self.asm.jump_back(Some(When::Less), again);
+        none.into_iter().for_each(|jump| self.asm.land(jump));
+        Some(())
+    }
+
+    /// An innermost loop that sums up nothing.
+    fn map(&mut self, var: Value, iterated: Iterated, region: &'k Region, hoisted: &[bool]) -> Option<()> {
+        let extent = match iterated {
+            Iterated::Given(_) => None,
+            Iterated::All(extent) => Some(extent),
+        };
+        self.is_long(extent)?;
+        let none = self.unless_any(iterated)?;
+        self.straight(&done_before(region, hoisted))?;
+        let laned = laned(self.kernel, var, region);
+        let mut body = Body::new(self.kernel, self.level, var, region, hoisted, &laned)?;
+        let stored = match iterated {
+            Iterated::Given(_) => body.stored().unwrap_or_default(),
+            Iterated::All(_) => Vec::new(),
+        };
+        let (kernel, level, broken) = (self.kernel, self.level, self.broken);
+        let literal = |value: Value| self.constants.get(&value).copied();
+        let maps = Maps { kernel, level, extent, broken, literal: &literal };
+        let leaf = maps.leaf(&mut body, &stored)?;
+        let short = if body.assume() { maps.leaf(&mut body, &[]) } else { None };
+        let slots = self.hand_over(&body)?;
+        match iterated {
+            Iterated::Given(_) => {
+                self.asm.load(RAX, self.frame.start());
+                self.asm.load(RDX, self.frame.end());
+                self.asm.subtract(RDX, RAX);
+            }
+            Iterated::All(extent) => {
+                self.size(RDX, extent)?;
+                self.asm.load_const(RAX, 0);
+            }
+        }
+        match (short, iterated) {
+            (Some(short), _) => self.short_or_long(&short, &leaf, &slots),
+            (None, Iterated::Given(extent)) => self.past_or_not(&leaf, &stored, extent, &body, &slots)?,
+            (None, Iterated::All(_)) => self.inline(&leaf, &slots),
+        }
+        none.into_iter().for_each(|jump| self.asm.land(jump));
+        self.loops += 1;
+        Some(())
+    }
+
+    /// An innermost loop that sums up.
+    fn reduce(
+        &mut self,
+        var: Value,
+        extent: Size,
+        accumulators: &[Accumulator],
+        region: &'k Region,
+    ) -> Option<()> {
+        if !is_straight(region) {
+            return None;
+        }
+        self.is_long(Some(extent))?;
+        let hoisted = invariant(self.kernel, region, &[var], Iterations::Independent);
+        let combined: Vec<(Combine, DType)> =
+            accumulators.iter().map(|a| (a.combine, self.kernel.dtype(a.out))).collect();
+        let lanes = lanes_of(combined.iter().map(|(_, dtype)| *dtype));
+        let none = self.unless_any(Iterated::All(extent))?;
+        self.straight(&done_before(region, &hoisted))?;
+        let laned = laned(self.kernel, var, region);
+        let mut body = Body::new(self.kernel, self.level, var, region, &hoisted, &laned)?;
+        let (kernel, level, broken) = (self.kernel, self.level, self.broken);
+        let literal = |value: Value| self.constants.get(&value).copied();
+        let summed = Summed { kernel, level, broken, literal: &literal, accumulators: &combined, lanes };
+        let leaf = summed.leaf(&mut body)?;
+        let homes: Vec<i32> = accumulators.iter().map(|a| self.frame.home_at(a.out)).collect();
+        let mut steadies = Steadies::default();
+        let fold = summed.fold(&leaf, &homes, &mut steadies)?;
+        let slots = self.hand_over(&body)?;
+        // Without iterations accumulators are what they start from.
+        none.into_iter().for_each(|jump| self.asm.land(jump));
+        self.size(RDX, extent)?;
+        self.asm.load_const(RAX, 0);
+        self.inline(&leaf, &slots);
+        self.line(&fold, &steadies, 0, &[]);
+        self.loops += 1;
+        Some(())
+    }
+
+    /// Whether a loop fills a vector.
+    fn is_long(&self, extent: Option<Size>) -> Option<()> {
+        (!matches!(extent, Some(Size::Const(n)) if n < self.level.lanes() as i64)).then_some(())
+    }
+
+    /// Statements one after the other, in parts: an address may be made from values that are at home.
+    fn straight(&mut self, stmts: &[&Stmt]) -> Option<()> {
+        let mut rest = stmts;
+        while !rest.is_empty() {
+            let mut inside: Vec<Value> = Vec::new();
+            let end = rest.iter().position(|stmt| {
+                let is_made_here = |value: &Value| inside.contains(value);
+                match stmt {
+                    Stmt::Load { index, .. } | Stmt::Store { index, .. }
+                        if index.terms.iter().any(|(value, _)| is_made_here(value)) =>
+                    {
+                        return true;
+                    }
+                    Stmt::Op { op: Op::Const(_), .. } => {}
+                    Stmt::Op { out, .. } | Stmt::Load { out, .. } => inside.push(*out),
+                    _ => {}
+                }
+                false
+            });
+            let (now, later) = rest.split_at(end.unwrap_or(rest.len()));
+            self.stretch(now, &inside)?;
+            rest = later;
+        }
+        Some(())
+    }
+
+    /// Statements in the lowest lanes; those of their values that others use go home.
+    fn stretch(&mut self, stmts: &[&Stmt], made: &[Value]) -> Option<()> {
+        let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
+        for stmt in stmts {
+            match stmt {
+                Stmt::Op { args, .. } => args.iter().for_each(|arg| *inside.entry(*arg).or_default() += 1),
+                Stmt::Store { value, .. } => *inside.entry(*value).or_default() += 1,
+                _ => {}
+            }
+        }
+        let is_handed_on =
+            |value: &&Value| self.uses[value.0 as usize] > inside.get(*value).copied().unwrap_or_default();
+        let handed_on: Vec<Value> = made.iter().filter(is_handed_on).copied().collect();
+        let homes: Vec<(Value, i32)> =
+            handed_on.into_iter().map(|value| (value, self.frame.home_at(value))).collect();
+        let literal = |value: Value| self.constants.get(&value).copied();
+        let mut stretch = Stretch {
+            kernel: self.kernel,
+            level: self.level,
+            broken: self.broken,
+            literal: &literal,
+            streams: Vec::new(),
+            numbers: Vec::new(),
+            steadies: Steadies::default(),
+        };
+        let line = stretch.line(stmts, &homes)?;
+        let Stretch { streams, numbers, steadies, .. } = stretch;
+        if streams.len() > MOST_STREAMS {
+            return None;
+        }
+        let slots = numbers.iter().map(|number| self.number(*number, None)).collect::<Option<Vec<i32>>>()?;
+        for (stream, &register) in streams.iter().zip(&POINTERS) {
+            self.address(register, stream.buffer, stream.index.offset, &stream.index.terms, None)?;
+        }
+        self.line(&line, &steadies, streams.len(), &slots);
+        Some(())
+    }
+
+    /// A line that is done once. Its first pointer is that to the frame.
+    fn line(&mut self, line: &Line, steadies: &Steadies, streams: usize, slots: &[i32]) {
+        if line.insts.is_empty() {
+            return;
+        }
+        let places = places(self.level, steadies, &mut self.pool, &|number| slots[number as usize]);
+        let registers: Vec<General> =
+            [BLOCK].into_iter().chain(POINTERS[..streams].iter().copied()).collect();
+        let taken_masks = iteration_masks(line);
+        // One lane is meant: the first of what has two parts.
+        for mask in (1..8).filter(|mask| taken_masks >> mask & 1 == 1) {
+            self.asm.load_const(RSI, i32::from(mask == 1));
+            self.asm.vector(MASK_FROM_GENERAL, &Operands::new(mask, 0, Place::Register(RSI)));
+        }
+        let level = self.level;
+        let around =
+            Surroundings { level, steadies, places: &places, streams: &registers, taken_masks, far: false };
+        Allocation::new(&around, &mut self.asm, line, &mut self.spilled).run();
+    }
+
+    /// The loops of a function, in place.
+    fn inline(&mut self, leaf: &Leaf, slots: &[i32]) {
+        leaf.inline(&mut self.asm, &mut self.pool, &mut self.spilled, &|number| slots[number as usize]);
+    }
+
+    /// The loops of a function that leaves before a turn that it was not made for; such a turn is for the other.
+    fn short_or_long(&mut self, short: &Leaf, long: &Leaf, slots: &[i32]) {
+        let lanes = self.level.lanes() as i32;
+        let left = self.frame.slot();
+        let again = self.asm.bytes.len();
+        self.inline(short, slots);
+        let leaving = std::mem::take(&mut self.asm.leaving);
+        let done = self.asm.jump(None);
+        leaving.into_iter().for_each(|jump| self.asm.land(jump));
+        self.asm.store(RDX, left);
+        self.asm.compare_const(RDX, lanes);
+        let last = self.asm.jump(Some(When::NotGreater));
+        self.asm.load_const(RDX, lanes);
+        self.asm.land(last);
+        self.inline(long, slots);
+        self.asm.load(RDX, left);
+        self.asm.subtract_const(RDX, lanes);
+        self.asm.jump_back(Some(When::Greater), again);
+        self.asm.land(done);
+    }
+
+    /// The loops of a function, or a copy of them that stores past caches where that is better.
+    fn past_or_not(
+        &mut self,
+        leaf: &Leaf,
+        stored: &[Stored],
+        extent: Size,
+        body: &Body<'_>,
+        slots: &[i32],
+    ) -> Option<()> {
+        let is_never = stored.is_empty() || matches!(extent, Size::Const(n) if n < MANY);
+        if is_never || !leaf.loops.iter().any(|each| !each.masked) {
+            self.inline(leaf, slots);
+            return Some(());
+        }
+        self.size(RSI, extent)?;
+        self.asm.compare_const(RSI, MANY as i32);
+        let mut common: Vec<Jump> = vec![self.asm.jump(Some(When::Less))];
+        for to in stored {
+            self.asm.multiply_const(RSI, RAX, to.size as i32);
+            self.asm.add(RSI, POINTERS[to.stream]);
+            self.asm.test_const(RSI, self.level.bytes() as i32 - 1);
+            common.push(self.asm.jump(Some(When::NotZero)));
+            for other in (0..body.streams.len()).filter(|other| *other != to.stream) {
+                self.asm.compare(POINTERS[to.stream], Place::Register(POINTERS[other]));
+                common.push(self.asm.jump(Some(When::Zero)));
+            }
+        }
+        let before = self.asm.stores.len();
+        self.inline(leaf, slots);
+        for opcode in self.asm.stores.drain(before..) {
+            self.asm.bytes[opcode] = STORE_UNCACHED;
+        }
+        // Whoever is told that this is done must see what was stored.
+        self.asm.fence();
+        let after = self.asm.jump(None);
+        common.into_iter().for_each(|jump| self.asm.land(jump));
+        self.inline(leaf, slots);
+        self.asm.land(after);
+        Some(())
+    }
+
+    /// Brings the pointers of a loop to their registers, and its numbers to the frame; returns where.
+    fn hand_over(&mut self, body: &Body<'_>) -> Option<Vec<i32>> {
+        let slots = body.numbers.iter().map(|number| self.number(*number, Some(body)));
+        let slots = slots.collect::<Option<Vec<i32>>>()?;
+        for (stream, &register) in body.streams.iter().zip(&POINTERS) {
+            self.address(register, stream.buffer, stream.index.offset, &stream.index.terms, Some(body))?;
+        }
+        Some(slots)
+    }
+
+    /// Where in the frame a number is.
+    fn number(&mut self, number: Number, body: Option<&Body<'_>>) -> Option<i32> {
+        match number {
+            Number::Value(value) => return self.frame.known(value),
+            Number::Size(size) => self.size(RAX, size)?,
+            Number::Last(dtype, size) => {
+                self.size(RAX, size)?;
+                self.asm.subtract_const(RAX, 1);
+                let is_index = self.asm.jump(Some(When::NotLess));
+                self.asm.load_const(RAX, 0);
+                self.asm.land(is_index);
+                if dtype != DType::I64 {
+                    self.asm.compare_const(RAX, i32::MAX);
+                    let fits = self.asm.jump(Some(When::NotGreater));
+                    self.asm.load_const(RAX, i32::MAX);
+                    self.asm.land(fits);
+                }
+            }
+            // Above 0 where it holds.
+            Number::IsFar => {
+                self.asm.load_const(RAX, 1);
+                for size in super::ahead::walk(self.kernel, body?) {
+                    self.size(RDX, size)?;
+                    self.asm.multiply(RAX, Place::Register(RDX));
+                }
+                self.asm.subtract_const(RAX, (super::ahead::FAR - 1) as i32);
+            }
+        }
+        let home = self.frame.number(number);
+        self.asm.store(RAX, Place::Memory(BLOCK, None, home));
+        Some(home)
+    }
+
+    /// The address of an element, the variable of an innermost loop being 0.
+    fn address(
+        &mut self,
+        to: General,
+        buffer: BufferId,
+        offset: Size,
+        terms: &[(Value, Size)],
+        body: Option<&Body<'_>>,
+    ) -> Option<()> {
+        let size = self.kernel.buffer_dtype(buffer).size() as i64;
+        match self.frame.local(buffer) {
+            Some(local) => {
+                self.asm.load(to, Place::Register(BLOCK));
+                self.asm.add_const(to, local);
+            }
+            None => {
+                self.asm.load(to, self.frame.buffers());
+                self.asm.load(to, Place::Memory(to, None, 8 * buffer.0 as i32));
+            }
+        }
+        let mut bytes = 0i64;
+        match offset {
+            Size::Const(n) => bytes = n.checked_mul(size)?,
+            Size::Param(_) => {
+                self.size(RAX, offset)?;
+                self.asm.multiply_const(RAX, RAX, size as i32);
+                self.asm.add(to, RAX);
+            }
+        }
+        for &(value, scale) in terms {
+            let mut parts = Vec::new();
+            match body {
+                Some(body) => body.parts_at_0(value, false, &mut parts),
+                None => parts.push((value, false)),
+            }
+            for (value, is_negative) in parts {
+                match (self.constants.get(&value), scale) {
+                    (Some(&bits), Size::Const(scale)) => {
+                        let part = (bits as i64).checked_mul(scale)?.checked_mul(size)?;
+                        bytes = bytes.checked_add(if is_negative { -part } else { part })?;
+                        continue;
+                    }
+                    (Some(&bits), _) => self.asm.load_const(RAX, i32::try_from(bits as i64).ok()?),
+                    (None, _) => self.asm.load(RAX, Place::Memory(BLOCK, None, self.frame.known(value)?)),
+                }
+                match scale {
+                    Size::Const(scale) => {
+                        let scale = i32::try_from(scale.checked_mul(size)?).ok()?;
+                        self.asm.multiply_const(RAX, RAX, scale);
+                    }
+                    Size::Param(_) => {
+                        self.size(RDX, scale)?;
+                        self.asm.multiply(RAX, Place::Register(RDX));
+                        self.asm.multiply_const(RAX, RAX, size as i32);
+                    }
+                }
+                if is_negative { self.asm.subtract(to, RAX) } else { self.asm.add(to, RAX) }
+            }
+        }
+        if bytes != 0 {
+            self.asm.add_const(to, i32::try_from(bytes).ok()?);
+        }
+        Some(())
+    }
+
+    /// Loads a size.
+    fn size(&mut self, to: General, size: Size) -> Option<()> {
+        match size {
+            Size::Const(n) => self.asm.load_const(to, i32::try_from(n).ok()?),
+            Size::Param(id) => {
+                self.asm.load(to, self.frame.sizes());
+                self.asm.load(to, Place::Memory(to, None, 8 * id.0 as i32));
+            }
+        }
+        Some(())
+    }
+
+    /// Jumps where there are no iterations, if that may be.
+    fn unless_any(&mut self, iterated: Iterated) -> Option<Option<Jump>> {
+        match iterated {
+            Iterated::All(Size::Const(n)) if n > 0 => return Some(None),
+            Iterated::All(_) => self.asm.load_const(RAX, 0),
+            Iterated::Given(_) => self.asm.load(RAX, self.frame.start()),
+        }
+        self.compare_with_end(iterated)?;
+        Some(Some(self.asm.jump(Some(When::NotLess))))
+    }
+
+    /// Compares a counter with where its loop ends.
+    fn compare_with_end(&mut self, iterated: Iterated) -> Option<()> {
+        match iterated {
+            Iterated::Given(_) => self.asm.compare(RAX, self.frame.end()),
+            Iterated::All(Size::Const(n)) => self.asm.compare_const(RAX, i32::try_from(n).ok()?),
+            Iterated::All(size) => {
+                self.size(RDX, size)?;
+                self.asm.compare(RAX, Place::Register(RDX));
+            }
+        }
+        Some(())
+    }
+}
+
+/// The statements of a loop that are done before it.
+fn done_before<'k>(region: &'k Region, hoisted: &[bool]) -> Vec<&'k Stmt> {
+    region.stmts.iter().zip(hoisted).filter(|(_, hoisted)| **hoisted).map(|(stmt, _)| stmt).collect()
+}

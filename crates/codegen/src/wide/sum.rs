@@ -1,0 +1,170 @@
+//! The functions of loops that sum up, and how lanes become one.
+
+use smallvec::{SmallVec, smallvec};
+use tracewell_array::DType;
+use tracewell_kernel::{Combine, Kernel, Op, Value};
+
+use super::Level;
+use super::ahead::{is_better_far, may_be_far};
+use super::body::{Body, Number};
+use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
+use super::leaf::{Leaf, Loop};
+use super::loops::LIMIT;
+use super::opcode::{ALIGN, STORE_LOWEST};
+use super::select::{Accumulator, Select, parts_of};
+use crate::lanes::is_wide;
+
+/// What is known of such a loop beside its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Summed<'a> {
+    pub(crate) kernel: &'a Kernel,
+    pub(crate) level: Level,
+    pub(crate) broken: bool,
+    /// The bits of values that are constants.
+    pub(crate) literal: &'a dyn Fn(Value) -> Option<u64>,
+    pub(crate) accumulators: &'a [(Combine, DType)],
+    /// How many lanes each accumulator has.
+    pub(crate) lanes: usize,
+}
+
+/// A loop that sums up, and what its accumulators are.
+struct Summing {
+    turn: Loop,
+    /// What each starts from.
+    starts: Vec<SteadyId>,
+    /// How many of them are results: the first ones.
+    results: usize,
+    /// Results that have the bits of another accumulator too.
+    united: Vec<(u8, u8)>,
+}
+
+/// Whether a combination needs to know which lanes met a NaN.
+fn has_nans(op: Op, dtype: DType) -> bool {
+    dtype.is_float() && matches!(op, Op::Min | Op::Max)
+}
+
+impl Summed<'_> {
+    /// The function of a loop, up to its lanes.
+    pub(crate) fn leaf(&self, body: &mut Body<'_>) -> Option<Leaf> {
+        let groups = self.lanes / self.level.lanes();
+        let registers = |&(combine, dtype): &(Combine, DType)| {
+            groups * parts_of(dtype) * if has_nans(combine.op(), dtype) { 2 } else { 1 }
+        };
+        let all = self.accumulators.iter().map(registers).sum::<usize>();
+        if groups == 0 || all > self.level.registers() / 2 {
+            return None;
+        }
+        let mut steadies = Steadies::default();
+        let last = self.sums(body, self.level == Level::Avx512, &mut steadies)?;
+        let mut loops = Vec::new();
+        if is_better_far(&last.turn.line) && may_be_far(self.kernel, body) {
+            let far = Some(body.number(Number::IsFar));
+            loops.push(Loop { far, ..self.sums(body, false, &mut steadies)?.turn });
+        }
+        if body.picks() {
+            loops.push(self.sums(body, false, &mut steadies)?.turn);
+        }
+        let Summing { turn, starts, results, united } = last;
+        loops.push(turn);
+        let (level, streams) = (self.level, body.streams.len());
+        Some(Leaf { level, streams, steadies, accumulators: starts, results, united, loops })
+    }
+
+    /// A loop that sums up. Every such loop of a function has its accumulators in the same registers.
+    fn sums(&self, body: &mut Body<'_>, masked: bool, steadies: &mut Steadies) -> Option<Summing> {
+        let Summed { level, lanes, .. } = *self;
+        let groups = lanes / level.lanes();
+        let zero = steadies.id(Steady::Bits32(0));
+        let mut select = Select::new(level, steadies, masked, self.broken);
+        // In the order of memory: all lanes of the first accumulator, then of the next.
+        let mut sums: Vec<Vec<Accumulator>> = vec![Vec::new(); groups];
+        let mut starts: Vec<SteadyId> = Vec::new();
+        let mut register = |select: &mut Select<'_>, start: SteadyId| {
+            starts.push(start);
+            select.line.reg(Class::Vector)
+        };
+        for &(combine, dtype) in self.accumulators {
+            let identity = combine.identity(dtype).expect("the kernel verified").bits() as u64;
+            let identity = if dtype.is_bool() { identity.wrapping_neg() } else { identity };
+            let identity = match is_wide(dtype) {
+                true => Steady::Bits64(identity),
+                false => Steady::Bits32(identity as u32),
+            };
+            let identity = select.steadies.id(identity);
+            for group in &mut sums {
+                let registers = (0..parts_of(dtype)).map(|_| register(&mut select, identity)).collect();
+                group.push(Accumulator { op: combine.op(), dtype, registers, nans: SmallVec::new() });
+            }
+        }
+        let results = select.line.classes.len();
+        let mut united = Vec::new();
+        for sum in sums.iter_mut().flatten() {
+            if has_nans(sum.op, sum.dtype) {
+                sum.nans = sum.registers.iter().map(|_| register(&mut select, zero)).collect();
+                united.extend(sum.registers.iter().zip(&sum.nans).map(|(a, b)| (a.0 as u8, b.0 as u8)));
+            }
+        }
+        select.line.accumulators = select.line.classes.len();
+        for (group, sums) in sums.iter().enumerate() {
+            select.group = if masked { group } else { 0 };
+            body.copy(&mut select, (group * level.lanes()) as i64, self.literal, sums)?;
+        }
+        let line = select.finish();
+        if line.insts.len() > LIMIT {
+            return None;
+        }
+        Some(Summing { turn: Loop { line, step: lanes as i32, masked, far: None }, starts, results, united })
+    }
+
+    /// What halves the lanes of each accumulator of a function until one is left, and stores that one: `homes` are
+    /// where, from the first pointer on.
+    pub(crate) fn fold(&self, leaf: &Leaf, homes: &[i32], steadies: &mut Steadies) -> Option<Line> {
+        let mut select = Select::new(self.level, steadies, false, false);
+        select.line.accumulators = leaf.accumulators.len();
+        let mut registers =
+            leaf.accumulators.iter().map(|_| select.line.reg(Class::Vector)).collect::<Vec<Reg>>();
+        for (&(combine, dtype), &home) in self.accumulators.iter().zip(homes) {
+            let count = self.lanes / self.level.lanes() * parts_of(dtype);
+            let mut vectors: Vec<Src> = registers.drain(..count).map(Src::Reg).collect();
+            while vectors.len() > 1 {
+                let upper = vectors.split_off(vectors.len() / 2);
+                let pairs = vectors.iter().zip(&upper);
+                vectors = pairs
+                    .map(|(&a, &b)| select.combined(combine.op(), dtype, a, b))
+                    .collect::<Option<_>>()?;
+            }
+            let mut sum = vectors[0];
+            let mut width = self.level.bytes() / if is_wide(dtype) { 8 } else { 4 } / 2;
+            while width > 0 {
+                let upper = select.two_by(ALIGN.of(is_wide(dtype)), sum, sum, width as u8);
+                sum = select.combined(combine.op(), dtype, sum, upper)?;
+                width /= 2;
+            }
+            select.keep(is_wide(dtype), sum, home);
+        }
+        Some(select.finish())
+    }
+}
+
+impl Select<'_> {
+    /// One step of a reduction, on one vector of each operand.
+    fn combined(&mut self, op: Op, dtype: DType, a: Src, b: Src) -> Option<Src> {
+        match self.single(op, dtype) {
+            Some(op) => Some(self.two(op, a, b)),
+            None => Some(self.op(op, &[dtype, dtype], &[smallvec![a], smallvec![b]])?[0]),
+        }
+    }
+
+    /// Stores the lowest lane, from the first pointer on.
+    pub(crate) fn keep(&mut self, wide: bool, value: Src, home: i32) {
+        self.line.insts.push(Inst {
+            op: STORE_LOWEST.of(wide),
+            form: Form::Store,
+            out: None,
+            srcs: smallvec![value],
+            constant: None,
+            lanes: Lanes::All,
+            memory: Some(Memory { stream: 0, scale: 0, offset: home }),
+        });
+    }
+}
