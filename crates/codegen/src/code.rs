@@ -49,7 +49,7 @@ pub struct Patch {
 
 impl Code {
     /// Of a kernel in which Cranelift has no part.
-    fn of_wide(LeafCode { bytes, instructions, .. }: LeafCode) -> Code {
+    fn of_wide(LeafCode { bytes, instructions }: LeafCode) -> Code {
         let wide = vec![0..instructions];
         Code { bytes, align: ALIGN, patches: Vec::new(), wide, clif: None, assembly: None }
     }

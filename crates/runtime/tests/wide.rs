@@ -326,6 +326,99 @@ fn single_elements() {
     }
 }
 
+/// Loops around loops, and statements between them: at 512 bits one function without Cranelift, with the bits of 128.
+const NESTS: &[(&str, &[(DType, usize)])] = &[
+    (
+        "kernel @norms(b0: f32, b1: f64, b2: mut f32, b3: mut f64, b4: mut f32) sizes 2 {
+            each %i < s0 {
+                %s: f32, %m: f32 = reduce add, max over %j < s1 {
+                    %x: f32 = load b0[%i*s1 + %j] %y: f32 = mul %x, %x yield %y, %x
+                }
+                %t: f64 = reduce min over %k < s1 { %z: f64 = load b1[%i*s1 + %k] yield %z }
+                %r: f32 = sqrt %s %w: f64 = convert %m %u: f64 = sub %t, %w
+                store b2[%i], %r
+                store b3[%i], %u
+                each %l < s1 { %v: f32 = load b0[%i*s1 + %l] %q: f32 = div %v, %r store b4[%i*s1 + %l], %q }
+            }
+        }",
+        &[(DType::F32, 40), (DType::F64, 40), (DType::F32, 1), (DType::F64, 1), (DType::F32, 40)],
+    ),
+    (
+        "kernel @columns(b0: f32, b1: mut f32) sizes 2 {
+            local b2: f32[40]
+            each %p < 1 {
+                each %i < 40 { %zero: f32 = const -1.5 store b2[%i], %zero }
+                for %j < s0 {
+                    each %k < 40 {
+                        %a: f32 = load b2[%k] %x: f32 = load b0[%j*40 + %k] %b: f32 = sub %x, %a store b2[%k], %b
+                    }
+                }
+                each %l < s1 { %c: f32 = load b2[%l] store b1[%l], %c }
+            }
+        }",
+        &[(DType::F32, 40), (DType::F32, 40)],
+    ),
+    (
+        "kernel @chosen(b0: f32, b1: i32, b2: bool, b3: own f32, b4: mut bool, b5: mut u8) sizes 2 {
+            each %i < s0 {
+                %n: i32 = load b1[%i] %p: i32 = clamp %n < s0 %q: i64 = convert %p
+                %is: bool = load b2[%i] %f: f32 = load b0[%q*s1]
+                each %j < s1 {
+                    %x: f32 = load b0[%q*s1 + %j] %y: f32 = add %x, %f %z: f32 = select %is, %y, %x
+                    store b3[%i*s1 + %j], %z
+                }
+                %any: bool, %all: bool = reduce or, and over %k < s1 {
+                    %v: f32 = load b3[%i*s1 + %k] %g: bool = lt %f, %v yield %g, %g
+                }
+                %both: bool = xor %any, %all
+                store b4[%i], %both
+                %count: u8 = reduce add over %l < s1 {
+                    %w: f32 = load b3[%i*s1 + %l] %h: bool = lt %w, %f %c: u8 = convert %h yield %c
+                }
+                %size: i64 = size s1 %few: u8 = convert %size %sum: u8 = add %few, %count
+                store b5[%i], %sum
+            }
+        }",
+        &[
+            (DType::F32, 40),
+            (DType::I32, 1),
+            (DType::Bool, 1),
+            (DType::F32, 40),
+            (DType::Bool, 1),
+            (DType::U8, 1),
+        ],
+    ),
+    (
+        "kernel @whole_sums(b0: i64, b1: u32, b2: mut i64, b3: mut u32) sizes 2 {
+            %a: i64, %b: i64 = reduce add, max over %i < s0 { %x: i64 = load b0[%i*40] yield %x, %x }
+            %c: u32 = reduce max over %j < s0 { %y: u32 = load b1[%j] yield %y }
+            %d: i64 = sub %a, %b store b2[0], %d store b3[0], %c
+        }",
+        &[(DType::I64, 40), (DType::U32, 1), (DType::I64, 1), (DType::U32, 1)],
+    ),
+];
+
+#[test]
+fn nests() {
+    let mut random = Random(16);
+    for (text, buffers) in NESTS {
+        let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        for target in widths() {
+            let code = compile(&kernel, &target.with_text()).expect("a kernel that compiles");
+            assert_eq!(code.clif.is_none(), target.width() == Width::W512, "{text}");
+            let machine = Machine::new(&kernel, &target);
+            for rows in 0..=9 {
+                for columns in [1, 15, 16, 17, 31, 32, 33, 40] {
+                    let tensor =
+                        |&(dtype, each): &(DType, usize)| random.tensor(dtype, (rows * each).max(each));
+                    let buffers: Vec<Tensor> = buffers.iter().map(tensor).collect();
+                    check(&machine, &buffers, &[rows as i64, columns]);
+                }
+            }
+        }
+    }
+}
+
 /// Loops that compute little have a copy for arrays that no cache holds, which leaves the last iterations to the others:
 /// the bits of 128, on both sides of the size from which on it runs, in one loop and in rows.
 #[test]
@@ -385,10 +478,20 @@ fn rare_turns() {
                 store b1[%i], %all
             }
         }";
-    let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
-    for target in widths() {
-        let code = compile(&kernel, &target).expect("a kernel that compiles");
-        assert_eq!(code.wide.len(), 1);
+    // A loop that hands something on is Cranelift's, and then so is what is around the other.
+    let within = text.replace(
+        "each %i",
+        "%zero: f32 = const 0.0 %c: f32 = for %j < 1 with %b: f32 = %zero { yield %b }
+            each %i",
+    );
+    for (text, target) in
+        [text, &within].into_iter().flat_map(|text| widths().into_iter().map(move |w| (text, w)))
+    {
+        let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let code = compile(&kernel, &target.with_text()).expect("a kernel that compiles");
+        let is_new = target.width() == Width::W512;
+        assert_eq!(code.wide.len(), if is_new && code.clif.is_some() { 2 } else { 1 });
+        assert_eq!(code.clif.is_none(), is_new && !text.contains("for"));
         let machine = Machine::new(&kernel, &target);
         for length in (1..=40).chain([79, 80, 81, 200]) {
             for large in
@@ -410,7 +513,7 @@ fn guarded() {
         return;
     }
     let tests = std::env::current_exe().expect("a running test");
-    for test in ["functions", "accesses", "large_results", "rare_turns"] {
+    for test in ["functions", "accesses", "large_results", "nests", "rare_turns"] {
         let output = std::process::Command::new(&tests)
             .args(["--exact", test])
             .env("TRACEWELL_GUARD", "1")

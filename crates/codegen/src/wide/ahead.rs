@@ -61,7 +61,7 @@ fn loads(line: &Line) -> usize {
 }
 
 /// Whether an instruction loads a whole vector.
-fn is_load(inst: &Inst) -> bool {
+pub(crate) fn is_load(inst: &Inst) -> bool {
     inst.form == Form::Load && [LOAD.of(false), LOAD.of(true)].contains(&inst.op)
 }
 

@@ -56,8 +56,6 @@ pub(crate) struct Leaf {
 pub(crate) struct LeafCode {
     pub(crate) bytes: Vec<u8>,
     pub(crate) instructions: usize,
-    /// Where the opcodes of stores of whole vectors are.
-    pub(crate) stores: Vec<usize>,
 }
 
 impl Leaf {
@@ -97,9 +95,8 @@ impl Leaf {
             asm.pop(register);
         }
         asm.ret();
-        let stores = std::mem::take(&mut asm.stores);
         let (bytes, instructions) = asm.finish(&pool);
-        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions, stores })
+        (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions })
     }
 
     /// Its loops, in a function whose registers hold pointers, the loop variable and how many iterations are left.

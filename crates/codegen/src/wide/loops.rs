@@ -54,12 +54,10 @@ impl Lower<'_, '_> {
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
         };
-        let iterations = self.iterations_of(region);
-        let stored = body.stored().filter(|_| iterations.is_some()).unwrap_or_default();
         let literal = |value: Value| self.literal_of(value);
         let broken = self.broken == Some(Fault::Wide);
         let maps = Maps { kernel: self.kernel, level, extent, broken, literal: &literal };
-        let Some(leaf) = maps.leaf(&mut body, &stored) else { return Ok(None) };
+        let Some(leaf) = maps.leaf(&mut body, &[]) else { return Ok(None) };
         let Some(code) = leaf.function() else { return Ok(None) };
         let short = if body.assume() { maps.leaf(&mut body, &[]) } else { None };
         let short = short.and_then(|leaf| leaf.function());
@@ -68,13 +66,13 @@ impl Lower<'_, '_> {
             Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
         };
         self.leaves.push(code);
-        let (block, streams) = self.fill_block(&body, &leaf, None)?;
+        let block = self.fill_block(&body, &leaf, None)?;
         if let Some(code) = short {
             self.leaves.push(code);
             self.call_short_or_long(block, [start, stop], level.lanes() as i64);
             return Ok(Some(stop));
         }
-        self.call_cached_or_not(&leaf, &stored, iterations, [block, start, stop], &streams);
+        self.call_leaf(self.leaves.len() - 1, [block, start, stop]);
         Ok(Some(stop))
     }
 
@@ -96,7 +94,8 @@ impl Lower<'_, '_> {
         let literal = |value: Value| self.literal_of(value);
         let broken = self.broken == Some(Fault::Wide);
         let &Sums { accumulators, lanes, .. } = sums;
-        let summed = Summed { kernel: self.kernel, level, broken, literal: &literal, accumulators, lanes };
+        let summed =
+            Summed { kernel: self.kernel, level, broken, literal: &literal, accumulators, lanes, extent };
         let Some(leaf) = summed.leaf(&mut body) else { return Ok(None) };
         let Some(code) = leaf.function() else { return Ok(None) };
         let stop = match level {
@@ -104,7 +103,7 @@ impl Lower<'_, '_> {
             Level::Avx2 => self.whole_steps(start, end, sums.lanes as i64),
         };
         self.leaves.push(code);
-        let (block, _) = self.fill_block(&body, &leaf, sums.results)?;
+        let block = self.fill_block(&body, &leaf, sums.results)?;
         self.call_leaf(self.leaves.len() - 1, [block, start, stop]);
         Ok(Some(stop))
     }
@@ -124,13 +123,8 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// The block of a function, filled, and its pointers.
-    fn fill_block(
-        &mut self,
-        body: &Body<'_>,
-        leaf: &Leaf,
-        results: Option<Clif>,
-    ) -> Lowered<(Clif, Vec<Clif>)> {
+    /// The block of a function, filled.
+    fn fill_block(&mut self, body: &Body<'_>, leaf: &Leaf, results: Option<Clif>) -> Lowered<Clif> {
         let size = leaf.slot(body.numbers.len() as u32).max(8);
         let block = self.emit.stack(size as usize);
         let block = self.emit.stack_address(block, 0);
@@ -163,16 +157,14 @@ impl Lower<'_, '_> {
         for stmt in body.ramp_stmts() {
             self.stmt(stmt)?;
         }
-        let mut streams = Vec::with_capacity(body.streams.len());
         for (k, stream) in body.streams.iter().enumerate() {
             let address = self.element_address(stream.buffer, &stream.index);
             self.emit.ins().store(memory(), address, block, 8 * k as i32);
-            streams.push(address);
         }
         if let Some(results) = results {
             self.emit.ins().store(memory(), results, block, leaf.results_at());
         }
-        Ok((block, streams))
+        Ok(block)
     }
 
     /// Calls the last function, which leaves before a turn that it was not made for; such a turn is for the one before

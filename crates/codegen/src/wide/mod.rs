@@ -1,13 +1,14 @@
 //! Vectors of 256 and 512 bits, beside Cranelift's 128.
 //!
-//! An innermost loop whose body is a straight line becomes a function of its own, written here from the first to
-//! the last byte; Cranelift's code, or an entry of our own, hands it pointers and numbers in a block on the stack and
-//! calls it. What is refused here stays with Cranelift, and both give the same bits.
+//! An innermost loop whose body is a straight line is written here from the first to the last byte. With 512 bits, a
+//! kernel of such loops, around each other and one after the other, is one function, and Cranelift has no part in it
+//! (`nest`). Otherwise such a loop becomes a function of its own; Cranelift's code hands it pointers and numbers in a
+//! block on the stack and calls it (`loops`). What is refused here stays with Cranelift, and all give the same bits.
 //!
-//! In reading order: `loops` decides what is taken and hands it over, `entry` does so for kernels that need nothing of
-//! Cranelift, `map` makes the loops that sum up nothing, `body` walks the statements, `select`, `compare` and `convert`
-//! say what an operation is, `registers` gives out registers, `leaf` and `encode` write bytes, `opcode` is the list of
-//! instructions; `ahead` and `uncached` are about what is too large for caches.
+//! In reading order: `nest` and `loops` decide what is taken, `map` makes the loops that sum up nothing and `sum` those
+//! that do, `stretch` what is between loops, `body` walks the statements, `select`, `compare` and `convert` say what an
+//! operation is, `registers` gives out registers, `frame` the stack, `leaf` and `encode` write bytes, `opcode` is the
+//! list of instructions; `ahead` and `uncached` are about what is too large for caches.
 
 mod ahead;
 mod body;

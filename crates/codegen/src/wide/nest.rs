@@ -9,10 +9,10 @@ use cranelift_codegen::isa::CallConv;
 use rustc_hash::FxHashMap;
 use tracewell_array::DType;
 use tracewell_kernel::steps::Fault;
-use tracewell_kernel::{Accumulator, BufferId, Combine, Kernel, Op, Region, Size, Stmt, Value, lanes_of};
+use tracewell_kernel::{Accumulator, Combine, Kernel, Op, Region, Size, Stmt, Value, lanes_of};
 
 use super::Level;
-use super::body::{Body, Number};
+use super::body::{Body, Number, Stream};
 use super::encode::{Assembler, General, Jump, Operands, Place, RAX, RCX, RDI, RDX, RSI, RSP, When};
 use super::frame::Frame;
 use super::inst::{Line, Steadies};
@@ -154,7 +154,7 @@ impl<'k> Nest<'k> {
         asm.load_const(RAX, 0);
         asm.ret();
         let (bytes, instructions) = self.asm.finish(&self.pool);
-        Some(LeafCode { bytes, instructions, stores: Vec::new() })
+        Some(LeafCode { bytes, instructions })
     }
 
     /// The statements of a region, but for those that were done before.
@@ -287,7 +287,8 @@ impl<'k> Nest<'k> {
         let mut body = Body::new(self.kernel, self.level, var, region, &hoisted, &laned)?;
         let (kernel, level, broken) = (self.kernel, self.level, self.broken);
         let literal = |value: Value| self.constants.get(&value).copied();
-        let summed = Summed { kernel, level, broken, literal: &literal, accumulators: &combined, lanes };
+        let summed =
+            Summed { kernel, level, broken, literal: &literal, accumulators: &combined, lanes, extent };
         let leaf = summed.leaf(&mut body)?;
         let homes: Vec<i32> = accumulators.iter().map(|a| self.frame.home_at(a.out)).collect();
         let mut steadies = Steadies::default();
@@ -353,7 +354,6 @@ impl<'k> Nest<'k> {
         let mut stretch = Stretch {
             kernel: self.kernel,
             level: self.level,
-            broken: self.broken,
             literal: &literal,
             streams: Vec::new(),
             numbers: Vec::new(),
@@ -366,7 +366,7 @@ impl<'k> Nest<'k> {
         }
         let slots = numbers.iter().map(|number| self.number(*number, None)).collect::<Option<Vec<i32>>>()?;
         for (stream, &register) in streams.iter().zip(&POINTERS) {
-            self.address(register, stream.buffer, stream.index.offset, &stream.index.terms, None)?;
+            self.address(register, stream, None)?;
         }
         self.line(&line, &steadies, streams.len(), &slots);
         Some(())
@@ -464,7 +464,7 @@ impl<'k> Nest<'k> {
         let slots = body.numbers.iter().map(|number| self.number(*number, Some(body)));
         let slots = slots.collect::<Option<Vec<i32>>>()?;
         for (stream, &register) in body.streams.iter().zip(&POINTERS) {
-            self.address(register, stream.buffer, stream.index.offset, &stream.index.terms, Some(body))?;
+            self.address(register, stream, Some(body))?;
         }
         Some(slots)
     }
@@ -502,15 +502,9 @@ impl<'k> Nest<'k> {
         Some(home)
     }
 
-    /// The address of an element, the variable of an innermost loop being 0.
-    fn address(
-        &mut self,
-        to: General,
-        buffer: BufferId,
-        offset: Size,
-        terms: &[(Value, Size)],
-        body: Option<&Body<'_>>,
-    ) -> Option<()> {
+    /// Where a pointer points to, the variable of an innermost loop being 0.
+    fn address(&mut self, to: General, stream: &Stream, body: Option<&Body<'_>>) -> Option<()> {
+        let buffer = stream.buffer;
         let size = self.kernel.buffer_dtype(buffer).size() as i64;
         match self.frame.local(buffer) {
             Some(local) => {
@@ -523,15 +517,15 @@ impl<'k> Nest<'k> {
             }
         }
         let mut bytes = 0i64;
-        match offset {
-            Size::Const(n) => bytes = n.checked_mul(size)?,
-            Size::Param(_) => {
+        match stream.index.offset {
+            Size::Const(n) => debug_assert_eq!(n, 0, "a number is part of each access"),
+            offset @ Size::Param(_) => {
                 self.size(RAX, offset)?;
                 self.asm.multiply_const(RAX, RAX, size as i32);
                 self.asm.add(to, RAX);
             }
         }
-        for &(value, scale) in terms {
+        for &(value, scale) in &stream.index.terms {
             let mut parts = Vec::new();
             match body {
                 Some(body) => body.parts_at_0(value, false, &mut parts),

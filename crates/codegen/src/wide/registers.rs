@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::Level;
-use super::ahead::Ahead;
+use super::ahead::{Ahead, is_load};
 use super::encode::{Assembler, General, Operands, Place, RAX, RDI, RSI, RSP, When};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
 use super::opcode::{
@@ -73,6 +73,8 @@ pub(crate) struct Allocation<'a> {
     vectors: File,
     masks: File,
     ahead: Ahead,
+    /// Loads that are no instructions of their own: each is the last operand of the one that needs it.
+    operands: Vec<Option<&'a Inst>>,
     /// Places on the stack that are taken, and the most that any line of the function takes.
     spilled: u32,
     slots: &'a mut u32,
@@ -110,6 +112,7 @@ impl<'a> Allocation<'a> {
             vectors: File::new(registers, u32::MAX >> (32 - registers)),
             masks: File::new(8, mask_registers),
             ahead: Ahead::new(line, around.far),
+            operands: operands(line, &uses),
             uses,
             spilled: 0,
             slots,
@@ -150,12 +153,17 @@ impl<'a> Allocation<'a> {
         let is_vector =
             |reg: Reg| self.line.class(reg) == Class::Vector && reg.0 as usize >= self.line.accumulators;
         for (at, inst) in self.line.insts.iter().enumerate() {
+            let is_operand = |reg: Reg| self.operands[reg.0 as usize].is_some();
+            if inst.out.is_some_and(is_operand) {
+                continue;
+            }
             alive += usize::from(inst.out.is_some_and(is_vector));
             most = most.max(alive);
             let mut ended: SmallVec<[Reg; 4]> = SmallVec::new();
             for src in inst.reads() {
                 if let Src::Reg(reg) = src
                     && is_vector(reg)
+                    && !is_operand(reg)
                     && self.uses[reg.0 as usize].last() == Some(&(at as u32))
                     && !ended.contains(&reg)
                 {
@@ -190,10 +198,16 @@ impl<'a> Allocation<'a> {
     }
 
     fn inst(&mut self, inst: &Inst) {
+        let is_operand = |reg: Reg| self.operands[reg.0 as usize].is_some();
+        if inst.out.is_some_and(is_operand) {
+            return;
+        }
         // Registers of this instruction that must stay what they are.
         let mut locked = Locked::default();
         for src in inst.reads() {
-            if let Src::Reg(reg) = src {
+            if let Src::Reg(reg) = src
+                && self.operands[reg.0 as usize].is_none()
+            {
                 self.bring(reg, &mut locked);
             }
         }
@@ -218,10 +232,15 @@ impl<'a> Allocation<'a> {
         };
         // An operand from memory, if it is the one that may be.
         let mut repeated = false;
+        let mut loaded = None;
         let mut places: SmallVec<[Place; 3]> = SmallVec::new();
         for (k, &src) in inst.srcs.iter().enumerate() {
             let folds = last == Some(k) && self.folds(inst.op, src);
             places.push(match src {
+                Src::Reg(reg) if self.operands[reg.0 as usize].is_some() => {
+                    loaded = self.operands[reg.0 as usize];
+                    self.address(loaded.and_then(|load| load.memory))
+                }
                 Src::Reg(reg) => Place::Register(self.held(reg)),
                 Src::Steady(id) if folds => {
                     repeated = self.around.steadies.all[id.0 as usize].element().is_some();
@@ -261,7 +280,8 @@ impl<'a> Allocation<'a> {
             return self.asm.marked_store(inst.op, &operands);
         }
         self.asm.vector(inst.op, &operands);
-        if let (Some(distance), Place::Memory(base, index, offset)) = (self.ahead.of(inst), place) {
+        let load = loaded.unwrap_or(inst);
+        if let (Some(distance), Place::Memory(base, index, offset)) = (self.ahead.of(load), place) {
             self.asm.prefetch(Place::Memory(base, index, offset + distance));
         }
     }
@@ -605,6 +625,36 @@ impl<'a> Allocation<'a> {
         self.release(reg);
         register
     }
+}
+
+/// The loads of a line, by their results, that are the last operand of the one instruction that needs them. Nothing may be
+/// stored in between, and no more may be read than the load would.
+fn operands<'a>(line: &'a Line, uses: &[SmallVec<[u32; 4]>]) -> Vec<Option<&'a Inst>> {
+    let mut operands = vec![None; line.classes.len()];
+    let mut stored_at = 0;
+    for (at, inst) in line.insts.iter().enumerate() {
+        if matches!(inst.form, Form::Store | Form::Scatter) {
+            stored_at = at;
+        }
+        let (Form::Two, Kind::Vectors(_), [first, Src::Reg(last)]) =
+            (inst.form, inst.op.kind, &inst.srcs[..])
+        else {
+            continue;
+        };
+        if *first == Src::Reg(*last)
+            || uses[last.0 as usize].len() != 1
+            || (last.0 as usize) < line.accumulators
+        {
+            continue;
+        }
+        let load = line.insts[stored_at..at].iter().rfind(|load| load.out == Some(*last));
+        operands[last.0 as usize] = load.filter(|load| {
+            is_load(load)
+                && load.lanes == inst.lanes
+                && load.memory.is_some_and(|memory| matches!(memory.scale, 1 | 2 | 4 | 8))
+        });
+    }
+    operands
 }
 
 /// Registers that an instruction holds on to.

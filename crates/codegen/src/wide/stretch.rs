@@ -1,21 +1,21 @@
 //! Statements outside of the innermost loops: they are done once, in the lowest lanes of vectors.
 
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use tracewell_array::{DType, Literal};
 use tracewell_kernel::{BufferId, Index, Kernel, Op, Size, Stmt, Value};
 
 use super::Level;
 use super::body::{Number, Stream};
-use super::inst::{Line, Memory, Src, Steadies, Steady};
-use super::select::{Parts, Select};
+use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Src, Steadies, Steady};
+use super::opcode::{BROADCAST, STORE_LOWEST};
+use super::select::{Parts, Select, parts_of};
 use crate::lanes::is_wide;
 
 /// A straight line of statements.
 pub(crate) struct Stretch<'a> {
     pub(crate) kernel: &'a Kernel,
     pub(crate) level: Level,
-    pub(crate) broken: bool,
     /// The bits of values that are constants.
     pub(crate) literal: &'a dyn Fn(Value) -> Option<u64>,
     /// What it loads and stores, after a first pointer, which is to the homes of values.
@@ -28,7 +28,7 @@ impl Stretch<'_> {
     /// The instructions of statements; values that others need go to their `homes`.
     pub(crate) fn line(&mut self, stmts: &[&Stmt], homes: &[(Value, i32)]) -> Option<Line> {
         let mut steadies = std::mem::take(&mut self.steadies);
-        let mut select = Select::new(self.level, &mut steadies, true, self.broken);
+        let mut select = Select::new(self.level, &mut steadies, true, false);
         let mut values: FxHashMap<Value, Parts> = FxHashMap::default();
         for stmt in stmts {
             match stmt {
@@ -52,14 +52,22 @@ impl Stretch<'_> {
                     values.insert(*out, parts);
                 }
                 Stmt::Load { out, buffer, index } => {
-                    let memory = self.memory(*buffer, index);
-                    let parts = select.load(self.kernel.buffer_dtype(*buffer), memory)?;
+                    let (dtype, memory) = (self.kernel.buffer_dtype(*buffer), self.memory(*buffer, index)?);
+                    let parts = if dtype.size() < 4 {
+                        select.load(dtype, memory)?
+                    } else {
+                        select.repeated(dtype, memory)
+                    };
                     values.insert(*out, parts);
                 }
                 Stmt::Store { buffer, index, value } => {
-                    let memory = self.memory(*buffer, index);
+                    let (dtype, memory) = (self.kernel.buffer_dtype(*buffer), self.memory(*buffer, index)?);
                     let parts = self.value(&mut select, &values, *value);
-                    select.store(self.kernel.buffer_dtype(*buffer), &parts, memory)?;
+                    if dtype.size() < 4 {
+                        select.store(dtype, &parts, memory)?;
+                    } else {
+                        select.keep(is_wide(dtype), parts[0], memory);
+                    }
                 }
                 _ => unreachable!("a stretch is straight"),
             }
@@ -68,7 +76,7 @@ impl Stretch<'_> {
             let dtype = self.kernel.dtype(value);
             let parts = self.value(&mut select, &values, value);
             let parts = if dtype.is_bool() { select.mask_to_lanes(&parts)? } else { parts };
-            select.keep(is_wide(dtype), parts[0], home);
+            select.keep(is_wide(dtype), parts[0], Memory { stream: 0, scale: 0, offset: home });
         }
         let line = select.finish();
         self.steadies = steadies;
@@ -83,10 +91,21 @@ impl Stretch<'_> {
         }
     }
 
-    /// A pointer of its own for each access: there are few.
-    fn memory(&mut self, buffer: BufferId, index: &Index) -> Memory {
-        self.streams.push(Stream { buffer, index: index.clone() });
-        Memory { stream: self.streams.len() as u32, scale: 0, offset: 0 }
+    /// Where an element is. Elements that are a known number apart have one pointer.
+    fn memory(&mut self, buffer: BufferId, index: &Index) -> Option<Memory> {
+        let (offset, start) = match index.offset {
+            Size::Const(n) => (n, Size::Const(0)),
+            Size::Param(_) => (0, index.offset),
+        };
+        let offset =
+            i32::try_from(offset.checked_mul(self.kernel.buffer_dtype(buffer).size() as i64)?).ok()?;
+        let stream = Stream { buffer, index: Index { offset: start, terms: index.terms.clone() } };
+        let known = self.streams.iter().position(|known| *known == stream);
+        let stream = known.unwrap_or_else(|| {
+            self.streams.push(stream);
+            self.streams.len() - 1
+        });
+        Some(Memory { stream: stream as u32 + 1, scale: 0, offset })
     }
 
     fn number(&mut self, number: Number) -> u32 {
@@ -99,6 +118,34 @@ impl Stretch<'_> {
 }
 
 impl Select<'_> {
+    /// An element in every lane.
+    fn repeated(&mut self, dtype: DType, memory: Memory) -> Parts {
+        let out = self.line.reg(Class::Vector);
+        self.line.insts.push(Inst {
+            op: BROADCAST.of(is_wide(dtype)),
+            form: Form::Load,
+            out: Some(out),
+            srcs: SmallVec::new(),
+            constant: None,
+            lanes: Lanes::All,
+            memory: Some(memory),
+        });
+        (0..parts_of(dtype)).map(|_| Src::Reg(out)).collect()
+    }
+
+    /// Stores the lowest lane.
+    pub(crate) fn keep(&mut self, wide: bool, value: Src, memory: Memory) {
+        self.line.insts.push(Inst {
+            op: STORE_LOWEST.of(wide),
+            form: Form::Store,
+            out: None,
+            srcs: smallvec![value],
+            constant: None,
+            lanes: Lanes::All,
+            memory: Some(memory),
+        });
+    }
+
     /// A value that is the same in every lane: its bits, if they are known, or the number that the caller hands over.
     pub(crate) fn same(&mut self, dtype: DType, known: Option<u64>, slot: impl FnOnce() -> u32) -> Parts {
         let wide = is_wide(dtype);

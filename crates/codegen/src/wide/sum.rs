@@ -2,17 +2,21 @@
 
 use smallvec::{SmallVec, smallvec};
 use tracewell_array::DType;
-use tracewell_kernel::{Combine, Kernel, Op, Value};
+use tracewell_kernel::{Combine, Kernel, Op, Size, Value};
 
 use super::Level;
 use super::ahead::{is_better_far, may_be_far};
 use super::body::{Body, Number};
-use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
+use super::inst::{Class, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, Loop};
 use super::loops::LIMIT;
-use super::opcode::{ALIGN, STORE_LOWEST};
+use super::opcode::ALIGN;
 use super::select::{Accumulator, Select, parts_of};
 use crate::lanes::is_wide;
+
+/// Most instructions of a body that is written out for several turns, and for how many.
+const CHEAP: usize = 16;
+const TURNS: usize = 2;
 
 /// What is known of such a loop beside its body.
 #[derive(Clone, Copy)]
@@ -25,6 +29,8 @@ pub(crate) struct Summed<'a> {
     pub(crate) accumulators: &'a [(Combine, DType)],
     /// How many lanes each accumulator has.
     pub(crate) lanes: usize,
+    /// How many iterations there are.
+    pub(crate) extent: Size,
 }
 
 /// A loop that sums up, and what its accumulators are.
@@ -55,14 +61,17 @@ impl Summed<'_> {
             return None;
         }
         let mut steadies = Steadies::default();
-        let last = self.sums(body, self.level == Level::Avx512, &mut steadies)?;
+        let last = self.sums(body, 1, self.level == Level::Avx512, &mut steadies)?;
         let mut loops = Vec::new();
         if is_better_far(&last.turn.line) && may_be_far(self.kernel, body) {
             let far = Some(body.number(Number::IsFar));
-            loops.push(Loop { far, ..self.sums(body, false, &mut steadies)?.turn });
+            loops.push(Loop { far, ..self.sums(body, 1, false, &mut steadies)?.turn });
         }
-        if body.picks() {
-            loops.push(self.sums(body, false, &mut steadies)?.turn);
+        let is_short = matches!(self.extent, Size::Const(n) if n < (2 * TURNS * self.lanes) as i64);
+        if last.turn.line.insts.len() <= CHEAP && !is_short {
+            loops.push(self.sums(body, TURNS, false, &mut steadies)?.turn);
+        } else if body.picks() {
+            loops.push(self.sums(body, 1, false, &mut steadies)?.turn);
         }
         let Summing { turn, starts, results, united } = last;
         loops.push(turn);
@@ -70,8 +79,15 @@ impl Summed<'_> {
         Some(Leaf { level, streams, steadies, accumulators: starts, results, united, loops })
     }
 
-    /// A loop that sums up. Every such loop of a function has its accumulators in the same registers.
-    fn sums(&self, body: &mut Body<'_>, masked: bool, steadies: &mut Steadies) -> Option<Summing> {
+    /// A loop that sums up, with its body written out for several turns. Every such loop of a function has its
+    /// accumulators in the same registers.
+    fn sums(
+        &self,
+        body: &mut Body<'_>,
+        turns: usize,
+        masked: bool,
+        steadies: &mut Steadies,
+    ) -> Option<Summing> {
         let Summed { level, lanes, .. } = *self;
         let groups = lanes / level.lanes();
         let zero = steadies.id(Steady::Bits32(0));
@@ -105,15 +121,16 @@ impl Summed<'_> {
             }
         }
         select.line.accumulators = select.line.classes.len();
-        for (group, sums) in sums.iter().enumerate() {
-            select.group = if masked { group } else { 0 };
-            body.copy(&mut select, (group * level.lanes()) as i64, self.literal, sums)?;
+        for copy in 0..turns * groups {
+            select.group = if masked { copy } else { 0 };
+            body.copy(&mut select, (copy * level.lanes()) as i64, self.literal, &sums[copy % groups])?;
         }
         let line = select.finish();
         if line.insts.len() > LIMIT {
             return None;
         }
-        Some(Summing { turn: Loop { line, step: lanes as i32, masked, far: None }, starts, results, united })
+        let turn = Loop { line, step: (turns * lanes) as i32, masked, far: None };
+        Some(Summing { turn, starts, results, united })
     }
 
     /// What halves the lanes of each accumulator of a function until one is left, and stores that one: `homes` are
@@ -140,7 +157,7 @@ impl Summed<'_> {
                 sum = select.combined(combine.op(), dtype, sum, upper)?;
                 width /= 2;
             }
-            select.keep(is_wide(dtype), sum, home);
+            select.keep(is_wide(dtype), sum, Memory { stream: 0, scale: 0, offset: home });
         }
         Some(select.finish())
     }
@@ -153,18 +170,5 @@ impl Select<'_> {
             Some(op) => Some(self.two(op, a, b)),
             None => Some(self.op(op, &[dtype, dtype], &[smallvec![a], smallvec![b]])?[0]),
         }
-    }
-
-    /// Stores the lowest lane, from the first pointer on.
-    pub(crate) fn keep(&mut self, wide: bool, value: Src, home: i32) {
-        self.line.insts.push(Inst {
-            op: STORE_LOWEST.of(wide),
-            form: Form::Store,
-            out: None,
-            srcs: smallvec![value],
-            constant: None,
-            lanes: Lanes::All,
-            memory: Some(Memory { stream: 0, scale: 0, offset: home }),
-        });
     }
 }
