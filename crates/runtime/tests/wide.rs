@@ -70,6 +70,17 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
+    Case {
+        text: "kernel @exchanged(b0: f32, b1: own f32, b2: mut f32) sizes 1 {
+            each %i < s0 {
+                %x: f32 = load b0[%i] %old: f32 = load b1[%i]
+                store b1[%i], %x
+                %d: f32 = sub %x, %old store b2[%i], %d
+            }
+        }",
+        buffers: &[(DType::F32, 1), (DType::F32, 1), (DType::F32, 1)],
+        both: true,
+    },
     // Several results, of several widths, from operands at several places.
     Case {
         text: "kernel @stencil(b0: f32, b1: mut f32, b2: mut f64, b3: mut i32, b4: mut i64) sizes 1 {
