@@ -96,6 +96,9 @@ pub enum RunError {
     TimeLimit(Duration),
 }
 
+/// What a step of a run says. An error is elsewhere, so that none takes no time: it is larger than a small kernel is long.
+pub(crate) type StepResult = Result<(), Box<RunError>>;
+
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

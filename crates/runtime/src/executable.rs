@@ -315,7 +315,7 @@ impl Executable {
         };
         let outcome = (0..times).try_for_each(|_| self.steps.iter().enumerate().try_for_each(&mut run));
         self.keep(scratch);
-        outcome?;
+        outcome.map_err(|error| *error)?;
         Ok(self.answer(made, through))
     }
 

@@ -11,7 +11,7 @@ use tracewell_codegen::Entry;
 use tracewell_kernel::LibraryCall;
 
 use crate::cache::CompiledKernel;
-use crate::error::RunError;
+use crate::error::{RunError, StepResult};
 use crate::library::Context;
 use crate::split;
 use crate::stop::{STOPPED, Stop};
@@ -19,6 +19,9 @@ use tracewell_library::pool;
 
 /// The address of each of some buffers.
 pub(crate) type Addresses = SmallVec<[*mut u8; 16]>;
+
+/// Most buffers of a launch that allocates nothing.
+const FEW: usize = 16;
 
 /// A kernel with what it is launched on.
 #[derive(Debug)]
@@ -60,14 +63,21 @@ impl Launch {
     /// `code` is what the launch was made for, in a program that verified, and `addresses` are those of its slots:
     /// as long as the program says, aligned, initialised where they are read, not used by anybody else where they
     /// are written.
-    pub(crate) unsafe fn run(
-        &self,
-        code: &CompiledKernel,
-        addresses: &[*mut u8],
-        stop: &Stop,
-    ) -> Result<(), RunError> {
-        let buffers: Addresses = self.slots.iter().map(|&slot| addresses[slot]).collect();
-        let running = Running { launch: self, buffers: &buffers, calls: code.calls(), stop };
+    pub(crate) unsafe fn run(&self, code: &CompiledKernel, addresses: &[*mut u8], stop: &Stop) -> StepResult {
+        // Where it is: a vector that is collected is moved, which takes as long as a small kernel.
+        let mut few = [std::ptr::null_mut(); FEW];
+        let many: Vec<*mut u8>;
+        let buffers = match few.get_mut(..self.slots.len()) {
+            Some(few) => {
+                few.iter_mut().zip(&self.slots).for_each(|(to, &slot)| *to = addresses[slot]);
+                &*few
+            }
+            None => {
+                many = self.slots.iter().map(|&slot| addresses[slot]).collect();
+                &many
+            }
+        };
+        let running = Running { launch: self, buffers, calls: code.calls(), stop };
         if self.parts == 1 {
             // Products inside share their work with other threads, which is cheap on one of them only.
             if code.shares_work() && pool::threads() > 1 {
@@ -79,7 +89,7 @@ impl Launch {
         let ranges: SmallVec<[(i64, i64); 8]> = split::ranges(self.extent, self.parts).collect();
         let next = AtomicUsize::new(0);
         // The first part that failed, whoever was there first.
-        let failed: Mutex<Option<(usize, RunError)>> = Mutex::new(None);
+        let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
         // Each thread takes the next part until there is none.
         let work = || {
             loop {
@@ -107,7 +117,7 @@ impl Launch {
 /// A launch while it runs. Made by [`Launch::run`] only, under its promise.
 struct Running<'a> {
     launch: &'a Launch,
-    buffers: &'a Addresses,
+    buffers: &'a [*mut u8],
     calls: &'a [LibraryCall],
     stop: &'a Stop,
 }
@@ -118,7 +128,7 @@ unsafe impl Sync for Running<'_> {}
 
 impl Running<'_> {
     /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none.
-    fn part(&self, start: i64, end: i64) -> Result<(), RunError> {
+    fn part(&self, start: i64, end: i64) -> StepResult {
         let mut context = Context::new(self.calls, self.stop.byte());
         let context_address = (&raw mut context).cast::<u8>();
         let (buffers, sizes) = (self.buffers.as_ptr(), self.launch.sizes.as_ptr());
@@ -127,7 +137,7 @@ impl Running<'_> {
         let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
         match (status, context.error) {
             (0, _) => Ok(()),
-            (STOPPED, None) => Err(self.stop.reason()),
+            (STOPPED, None) => Err(Box::new(self.stop.reason())),
             (_, error) => error.map_or(Ok(()), Err),
         }
     }

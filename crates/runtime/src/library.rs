@@ -10,14 +10,14 @@ use std::sync::atomic::AtomicU8;
 use tracewell_codegen::CallHandler;
 use tracewell_kernel::{BufferMut, BufferRef, Custom, Library, LibraryCall};
 
-use crate::error::RunError;
+use crate::error::{RunError, StepResult};
 
 /// Calls a function on buffers: inputs, then outputs.
 ///
 /// # Safety
 ///
 /// That of [`tracewell_library::call`].
-pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(), RunError> {
+pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> StepResult {
     let Library::Custom(custom) = &call.library else {
         let work = || {
             // SAFETY: the caller's promise.
@@ -28,7 +28,7 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
             other => format!("{other:?}"),
         };
         return catch_unwind(AssertUnwindSafe(work))
-            .map_err(|payload| RunError::Panicked { name: name(), payload });
+            .map_err(|payload| Box::new(RunError::Panicked { name: name(), payload }));
     };
     assert_eq!(buffers.len(), call.inputs.len() + call.outputs.len(), "one buffer for each type of a call");
     // SAFETY: the caller's promise.
@@ -36,18 +36,14 @@ pub(crate) unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) -> Result<(),
     call_custom(custom, &inputs, &mut outputs)
 }
 
-fn call_custom(
-    custom: &Custom,
-    inputs: &[BufferRef<'_>],
-    outputs: &mut [BufferMut<'_>],
-) -> Result<(), RunError> {
+fn call_custom(custom: &Custom, inputs: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> StepResult {
     let function = custom.function();
     let name = || function.name().to_owned();
     // A function that panicked is not called again by this run, and what it filled is thrown away.
     match catch_unwind(AssertUnwindSafe(|| function.call(inputs, outputs))) {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => return Err(RunError::Library { name: name(), error }),
-        Err(payload) => return Err(RunError::Panicked { name: name(), payload }),
+        Ok(Err(error)) => return Err(Box::new(RunError::Library { name: name(), error })),
+        Err(payload) => return Err(Box::new(RunError::Panicked { name: name(), payload })),
     }
     for output in outputs.iter_mut().filter(|output| output.dtype.is_bool()) {
         // Bytes are what was filled; a bool is 0 or 1.
@@ -67,7 +63,7 @@ pub(crate) struct Context<'a> {
     stop: &'a AtomicU8,
     calls: &'a [LibraryCall],
     /// What the call that stopped the kernel failed with.
-    pub(crate) error: Option<RunError>,
+    pub(crate) error: Option<Box<RunError>>,
 }
 
 impl<'a> Context<'a> {

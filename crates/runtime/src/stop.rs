@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use crate::error::RunError;
+use crate::error::{RunError, StepResult};
 
 /// What kernels return when they find the byte set.
 pub(crate) const STOPPED: i64 = 2;
@@ -69,8 +69,8 @@ impl Stop {
     }
 
     /// An error, if the run is asked to stop.
-    pub(crate) fn check(&self) -> Result<(), RunError> {
-        if self.byte().load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(self.reason()) }
+    pub(crate) fn check(&self) -> StepResult {
+        if self.byte().load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(Box::new(self.reason())) }
     }
 
     /// Why the run stops.
