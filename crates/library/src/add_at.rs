@@ -135,7 +135,16 @@ fn add_some<T: Addend, I: Place>(
         for (place, &index) in places.iter_mut().zip(indices) {
             *place = index.place(rule).wrapping_sub(first as u32);
         }
-        let count = keep(places, &mut numbers, part.len() as u32);
+        // Without threads, and with indices that are all inside, there is nothing to leave out.
+        let len = part.len() as u32;
+        if places.iter().fold(true, |all, &place| all & (place < len)) {
+            for (&place, &update) in places.iter().zip(updates) {
+                let element = &mut part[place as usize];
+                *element = element.plus(update);
+            }
+            continue;
+        }
+        let count = keep(places, &mut numbers, len);
         for (&place, &number) in places[..count].iter().zip(&numbers) {
             let element = &mut part[place as usize];
             *element = element.plus(updates[number as usize]);
