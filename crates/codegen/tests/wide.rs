@@ -20,6 +20,7 @@ fn features(width: Width) -> &'static [CpuidFeature] {
         F::INTEL8086,
         F::INTEL386,
         F::X64,
+        F::MULTIBYTENOP,
         F::SSE,
         F::AVX,
         F::BMI2,
@@ -66,7 +67,9 @@ fn read_back(code: &Code, width: Width) -> Vec<String> {
             zeroed |= instruction.code() == Instruction::VEX_Vzeroupper;
             lines.push(text);
         }
-        assert_eq!(lines.last().map(String::as_str), Some("ret"));
+        // What a function prepares may be behind its end, and then goes back.
+        assert!(lines.last().is_some_and(|line| line == "ret" || line.starts_with("jmp")), "{lines:#?}");
+        assert!(lines.iter().any(|line| line == "ret"));
     }
     lines
 }

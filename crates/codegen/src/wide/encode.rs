@@ -308,6 +308,11 @@ impl Assembler {
         self.distance(jump.0, self.bytes.len());
     }
 
+    /// A jump without a condition that is not wanted becomes an instruction that does nothing.
+    pub(crate) fn forget(&mut self, jump: Jump) {
+        self.bytes[jump.0 - 5..jump.0].copy_from_slice(&[0x0f, 0x1f, 0x44, 0, 0]);
+    }
+
     /// A jump to a place before.
     pub(crate) fn jump_back(&mut self, when: Option<When>, to: usize) {
         let jump = self.jump(when);

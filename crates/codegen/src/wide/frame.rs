@@ -1,7 +1,7 @@
 //! What a kernel without Cranelift keeps on the stack: its stack buffers, what the launch hands over, and values.
 
 use rustc_hash::FxHashMap;
-use tracewell_kernel::{BufferId, Kernel, Value};
+use tracewell_kernel::{BufferId, Kernel, Size, Value};
 
 use super::body::Number;
 use super::encode::{Assembler, Place, RAX, RSP};
@@ -18,7 +18,8 @@ pub(crate) struct Frame {
     launch: i32,
     end: i32,
     homes: FxHashMap<Value, i32>,
-    numbers: Vec<(Number, i32)>,
+    /// Numbers that depend on sizes only, with these sizes.
+    numbers: Vec<(Number, Vec<Size>, i32)>,
 }
 
 impl Frame {
@@ -98,14 +99,20 @@ impl Frame {
         self.homes.get(&value).copied()
     }
 
-    /// Where a number is, or will be.
-    pub(crate) fn number(&mut self, number: Number) -> i32 {
-        if let Some((_, at)) = self.numbers.iter().find(|(known, _)| *known == number) {
+    /// Where a number is that depends on these sizes.
+    pub(crate) fn number(&mut self, number: Number, sizes: Vec<Size>) -> i32 {
+        let known = |(known, of, _): &&(Number, Vec<Size>, i32)| *known == number && *of == sizes;
+        if let Some((_, _, at)) = self.numbers.iter().find(known) {
             return *at;
         }
         let room = self.room();
-        self.numbers.push((number, room));
+        self.numbers.push((number, sizes, room));
         room
+    }
+
+    /// All of them, with where they are.
+    pub(crate) fn numbers(&self) -> Vec<(Number, Vec<Size>, i32)> {
+        self.numbers.clone()
     }
 
     /// How much it takes, with what aligning it may cost.

@@ -12,6 +12,7 @@ use tracewell_kernel::steps::Fault;
 use tracewell_kernel::{Accumulator, Combine, Kernel, Op, Region, Size, Stmt, Value, lanes_of};
 
 use super::Level;
+use super::ahead::{FAR, walk};
 use super::body::{Body, Number, Stream};
 use super::encode::{Assembler, General, Jump, Operands, Place, RAX, RCX, RDI, RDX, RSI, RSP, When};
 use super::frame::Frame;
@@ -34,6 +35,16 @@ enum Iterated {
     Given(Size),
     /// All of them.
     All(Size),
+}
+
+/// What of the way into a function is known at its end only.
+struct Open {
+    /// Where the size of the frame belongs, and that of what is below it.
+    frame: usize,
+    below: usize,
+    /// To where numbers are prepared that loops want, and back.
+    prepare: Jump,
+    go_on: usize,
 }
 
 /// A function on its way.
@@ -77,13 +88,13 @@ pub(crate) fn whole(kernel: &Kernel, target: &Target) -> Option<LeafCode> {
     };
     let accesses = nest.look(&kernel.body)?;
     let saved = saved(accesses.min(MOST_STREAMS));
-    let patches = nest.enter(saved);
+    let open = nest.enter(saved);
     match kernel.body.stmts.as_slice() {
         [Stmt::Each { var, extent, body }] => nest.each(*var, Iterated::Given(*extent), body)?,
         _ => nest.region(&kernel.body, &[])?,
     }
     (nest.loops > 0).then_some(())?;
-    nest.leave(saved, patches)
+    nest.leave(saved, open)
 }
 
 impl<'k> Nest<'k> {
@@ -120,8 +131,8 @@ impl<'k> Nest<'k> {
         Some(most.max(accesses))
     }
 
-    /// The way in. Returns where the size of the frame and that of what is below it belong.
-    fn enter(&mut self, saved: &[General]) -> [usize; 2] {
+    /// The way in. What is known only at the end is left open.
+    fn enter(&mut self, saved: &[General]) -> Open {
         let asm = &mut self.asm;
         saved.iter().for_each(|&register| asm.push(register));
         self.frame.touch(asm);
@@ -137,22 +148,30 @@ impl<'k> Nest<'k> {
         asm.store(RSI, self.frame.sizes());
         asm.store(RDX, self.frame.start());
         asm.store(RCX, self.frame.end());
-        [frame, below]
+        let prepare = asm.jump(None);
+        Open { frame, below, prepare, go_on: asm.bytes.len() }
     }
 
     /// The way out, and the bytes.
-    fn leave(mut self, saved: &[General], [frame, below]: [usize; 2]) -> Option<LeafCode> {
+    fn leave(mut self, saved: &[General], open: Open) -> Option<LeafCode> {
         let (asm, spilled) = (&mut self.asm, 64 * self.spilled as i32);
         if self.frame.beside_locals() + spilled > MOST_STACK {
             return None;
         }
         asm.zero_upper();
-        asm.patch(frame, self.frame.bytes());
-        asm.patch(below, spilled);
+        asm.patch(open.frame, self.frame.bytes());
+        asm.patch(open.below, spilled);
         asm.add_const(RSP, self.frame.bytes() + spilled);
         saved.iter().rev().for_each(|&register| asm.pop(register));
         asm.load_const(RAX, 0);
         asm.ret();
+        if self.frame.numbers().is_empty() {
+            asm.forget(open.prepare);
+        } else {
+            asm.land(open.prepare);
+            self.prepare()?;
+            self.asm.jump_back(None, open.go_on);
+        }
         let (bytes, instructions) = self.asm.finish(&self.pool);
         Some(LeafCode { bytes, instructions })
     }
@@ -471,35 +490,42 @@ impl<'k> Nest<'k> {
 
     /// Where in the frame a number is.
     fn number(&mut self, number: Number, body: Option<&Body<'_>>) -> Option<i32> {
-        match number {
-            Number::Value(value) => return self.frame.known(value),
-            Number::Size(size) => self.size(RAX, size)?,
-            Number::Last(dtype, size) => {
-                self.size(RAX, size)?;
-                self.asm.subtract_const(RAX, 1);
-                let is_index = self.asm.jump(Some(When::NotLess));
-                self.asm.load_const(RAX, 0);
-                self.asm.land(is_index);
-                if dtype != DType::I64 {
-                    self.asm.compare_const(RAX, i32::MAX);
-                    let fits = self.asm.jump(Some(When::NotGreater));
-                    self.asm.load_const(RAX, i32::MAX);
-                    self.asm.land(fits);
-                }
-            }
-            // Above 0 where it holds.
-            Number::IsFar => {
-                self.asm.load_const(RAX, 1);
-                for size in super::ahead::walk(self.kernel, body?) {
-                    self.size(RDX, size)?;
-                    self.asm.multiply(RAX, Place::Register(RDX));
-                }
-                self.asm.subtract_const(RAX, (super::ahead::FAR - 1) as i32);
-            }
+        match (number, body) {
+            (Number::Value(value), _) => self.frame.known(value),
+            (Number::IsFar, Some(body)) => Some(self.frame.number(number, walk(self.kernel, body))),
+            (Number::Size(size) | Number::Last(_, size), _) => Some(self.frame.number(number, vec![size])),
+            (Number::IsFar, None) => None,
         }
-        let home = self.frame.number(number);
-        self.asm.store(RAX, Place::Memory(BLOCK, None, home));
-        Some(home)
+    }
+
+    /// Brings the numbers that depend on nothing but sizes to the frame.
+    fn prepare(&mut self) -> Option<()> {
+        for (number, sizes, at) in self.frame.numbers() {
+            self.asm.load_const(RAX, 1);
+            for size in sizes {
+                self.size(RDX, size)?;
+                self.asm.multiply(RAX, Place::Register(RDX));
+            }
+            match number {
+                // Above 0 where it holds.
+                Number::IsFar => self.asm.subtract_const(RAX, (FAR - 1) as i32),
+                Number::Last(dtype, _) => {
+                    self.asm.subtract_const(RAX, 1);
+                    let is_index = self.asm.jump(Some(When::NotLess));
+                    self.asm.load_const(RAX, 0);
+                    self.asm.land(is_index);
+                    if dtype != DType::I64 {
+                        self.asm.compare_const(RAX, i32::MAX);
+                        let fits = self.asm.jump(Some(When::NotGreater));
+                        self.asm.load_const(RAX, i32::MAX);
+                        self.asm.land(fits);
+                    }
+                }
+                Number::Size(_) | Number::Value(_) => {}
+            }
+            self.asm.store(RAX, Place::Memory(BLOCK, None, at));
+        }
+        Some(())
     }
 
     /// Where a pointer points to, the variable of an innermost loop being 0.
