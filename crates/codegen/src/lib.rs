@@ -1,4 +1,4 @@
-//! Kernel to machine code, through Cranelift.
+//! Kernel to machine code, through Cranelift, or without it where `wide` can do a kernel as a whole.
 //!
 //! [`compile`] turns one kernel into position-independent bytes plus a list of helper addresses to patch in;
 //! placing them in executable memory and calling them is the runtime's work. Nothing here is unsafe, and
@@ -7,7 +7,7 @@
 //!
 //! In reading order: [`abi`](Entry) is how generated code is called, `lower` walks the regions, `loops` and
 //! `reduce` turn innermost loops into vector loops, `scalar` and `vector` say what an operation is on one and
-//! on four lanes; `wide` writes vectors of more than 128 bits, which Cranelift does not know.
+//! on four lanes; `wide` writes vectors of more than 128 bits, which Cranelift does not know, and is asked first.
 
 mod abi;
 mod access;

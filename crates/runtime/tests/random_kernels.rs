@@ -24,6 +24,16 @@ fn host() {
 }
 
 #[test]
+fn loops() {
+    for target in common::other_widths().iter().chain([Target::host()]) {
+        for seed in 0..seeds(300) {
+            let case = generate::loops(seed);
+            check(&Machine::new(&case.kernel, target), &case.inputs, &case.sizes);
+        }
+    }
+}
+
+#[test]
 fn other_widths() {
     for target in common::other_widths() {
         compare(&target, 0..seeds(120));

@@ -243,23 +243,44 @@ const CASES: &[Case] = &[
     },
 ];
 
+/// A loop that hands something on is Cranelift's, and then so is what is around the others of a kernel.
+const HANDED_ON: &str =
+    "%none: f32 = const 0.0 %last: f32 = for %turn < 1 with %kept: f32 = %none { yield %kept }";
+
+/// A kernel, and the same with something in it that is Cranelift's, for all widths.
+fn ways(text: &str) -> Vec<(String, Target)> {
+    // Behind the brace that opens the kernel.
+    let (head, body) = text.split_once('{').expect("a kernel");
+    let (local, body) = match body.trim_start().strip_prefix("local") {
+        Some(rest) => {
+            rest.split_once(']').map(|(local, body)| (format!("local{local}]"), body)).expect("a length")
+        }
+        None => (String::new(), body),
+    };
+    let within = format!("{head}{{ {local} {HANDED_ON} {body}");
+    let of = |text: &str| widths().into_iter().map(|width| (text.to_owned(), width)).collect::<Vec<_>>();
+    [of(text), of(&within)].concat()
+}
+
 /// Kernels that read and write in every way that wide code takes.
 #[test]
 fn accesses() {
     let mut random = Random(12);
     for case in CASES {
-        let kernel: Kernel = case.text.parse().unwrap_or_else(|error| panic!("{error}\n{}", case.text));
-        for target in widths() {
-            let code = compile(&kernel, &target).expect("a kernel that compiles");
+        for (text, target) in ways(case.text) {
+            let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let code = compile(&kernel, &target.with_text()).expect("a kernel that compiles");
             let taken = case.both || target.width() == Width::W512;
-            let loops = case.text.matches("< s0 {").count();
-            // At 512 bits all loops are one function.
-            let functions = match target.width() {
-                Width::W512 => 1,
+            let loops = text.matches("< s0 {").count();
+            // Without Cranelift all loops are one function.
+            let functions = match code.clif {
+                None => 1,
                 _ if taken => loops,
                 _ => 0,
             };
-            assert_eq!(code.wide.len(), functions, "at {}\n{}", target.width(), case.text);
+            assert_eq!(code.wide.len(), functions, "at {}\n{text}", target.width());
+            let is_whole = target.width() == Width::W512 && !text.contains(HANDED_ON);
+            assert_eq!(code.clif.is_none(), is_whole, "at {}\n{text}", target.width());
             let machine = Machine::new(&kernel, &target);
             for length in (0..=70).chain([79, 80, 127, 128, 129, 200]) {
                 let buffers: Vec<Tensor> = case
@@ -400,6 +421,35 @@ const NESTS: &[(&str, &[(DType, usize)])] = &[
         ],
     ),
     (
+        "kernel @rare_rows(b0: f32, b1: f32, b2: f32, b3: f32, b4: f32, b5: f32, b6: f32, b7: mut f32) sizes 2 {
+            local b8: f32[3000]
+            each %p < 1 {
+                each %z < 3000 { %one: f32 = const 1.25 store b8[%z], %one }
+                for %i < s0 {
+                    each %j < s1 {
+                        %a: f32 = load b0[%i*40 + %j] %b: f32 = load b1[%i*40 + %j] %c: f32 = load b2[%i*40 + %j]
+                        %d: f32 = load b3[%i*40 + %j] %e: f32 = load b4[%i*40 + %j] %f: f32 = load b5[%i*40 + %j]
+                        %g: f32 = load b6[%i*40 + %j] %h: f32 = load b8[%j + 2900]
+                        %ab: f32 = sub %a, %b %cd: f32 = mul %c, %d %ef: f32 = sub %e, %f %gh: f32 = mul %g, %h
+                        %less: bool = lt %ab, %ef %rare: bool = rarely %less
+                        %x: f32 = add %cd, %gh %y: f32 = sub %x, %ab %w: f32 = select %rare, %y, %x
+                        store b7[%i*40 + %j], %w
+                    }
+                }
+            }
+        }",
+        &[
+            (DType::F32, 40),
+            (DType::F32, 40),
+            (DType::F32, 40),
+            (DType::F32, 40),
+            (DType::F32, 40),
+            (DType::F32, 40),
+            (DType::F32, 40),
+            (DType::F32, 40),
+        ],
+    ),
+    (
         "kernel @whole_sums(b0: i64, b1: u32, b2: mut i64, b3: mut u32) sizes 2 {
             %a: i64, %b: i64 = reduce add, max over %i < s0 { %x: i64 = load b0[%i*40] yield %x, %x }
             %c: u32 = reduce max over %j < s0 { %y: u32 = load b1[%j] yield %y }
@@ -413,13 +463,14 @@ const NESTS: &[(&str, &[(DType, usize)])] = &[
 fn nests() {
     let mut random = Random(16);
     for (text, buffers) in NESTS {
-        let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
-        for target in widths() {
+        for (text, target) in ways(text) {
+            let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
             let code = compile(&kernel, &target.with_text()).expect("a kernel that compiles");
-            assert_eq!(code.clif.is_none(), target.width() == Width::W512, "{text}");
+            let is_whole = target.width() == Width::W512 && !text.contains(HANDED_ON);
+            assert_eq!(code.clif.is_none(), is_whole, "{text}");
             let machine = Machine::new(&kernel, &target);
             for rows in 0..=9 {
-                for columns in [1, 15, 16, 17, 31, 32, 33, 40] {
+                for columns in [0, 1, 15, 16, 17, 31, 32, 33, 40] {
                     let tensor =
                         |&(dtype, each): &(DType, usize)| random.tensor(dtype, (rows * each).max(each));
                     let buffers: Vec<Tensor> = buffers.iter().map(tensor).collect();
@@ -489,20 +540,12 @@ fn rare_turns() {
                 store b1[%i], %all
             }
         }";
-    // A loop that hands something on is Cranelift's, and then so is what is around the other.
-    let within = text.replace(
-        "each %i",
-        "%zero: f32 = const 0.0 %c: f32 = for %j < 1 with %b: f32 = %zero { yield %b }
-            each %i",
-    );
-    for (text, target) in
-        [text, &within].into_iter().flat_map(|text| widths().into_iter().map(move |w| (text, w)))
-    {
+    for (text, target) in ways(text) {
         let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
         let code = compile(&kernel, &target.with_text()).expect("a kernel that compiles");
         let is_new = target.width() == Width::W512;
         assert_eq!(code.wide.len(), if is_new && code.clif.is_some() { 2 } else { 1 });
-        assert_eq!(code.clif.is_none(), is_new && !text.contains("for"));
+        assert_eq!(code.clif.is_none(), is_new && !text.contains(HANDED_ON));
         let machine = Machine::new(&kernel, &target);
         for length in (1..=40).chain([79, 80, 81, 200]) {
             for large in

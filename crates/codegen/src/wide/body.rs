@@ -22,7 +22,7 @@ pub(crate) enum Number {
     Last(DType, Size),
     /// A size, as an `i64`.
     Size(Size),
-    /// 1 if arrays are walked so far that no cache holds them, else 0.
+    /// Above 0 if arrays are walked so far that no cache holds them.
     IsFar,
 }
 

@@ -71,7 +71,7 @@ pub(crate) struct Assembler {
     distances: Vec<(usize, usize, usize)>,
     /// Where the opcodes of stores of whole vectors are, of those that are marked.
     pub(crate) stores: Vec<usize>,
-    /// Jumps to the end of the function.
+    /// Jumps out of loops, before turns that they were not made for.
     pub(crate) leaving: Vec<Jump>,
 }
 
@@ -209,11 +209,7 @@ impl Assembler {
     }
 
     pub(crate) fn add(&mut self, to: General, from: General) {
-        self.add_place(to, Place::Register(from));
-    }
-
-    pub(crate) fn add_place(&mut self, to: General, place: Place) {
-        self.general(&[0x03], to, place);
+        self.general(&[0x03], to, Place::Register(from));
     }
 
     pub(crate) fn subtract(&mut self, to: General, from: General) {

@@ -16,7 +16,8 @@ pub(crate) struct Frame {
     locals: Vec<i32>,
     /// Where stack buffers end, and what the launch hands over begins.
     launch: i32,
-    end: i32,
+    /// Where the next thing will be.
+    next: i32,
     homes: FxHashMap<Value, i32>,
     /// Numbers that depend on sizes only, with these sizes.
     numbers: Vec<(Number, Vec<Size>, i32)>,
@@ -34,9 +35,9 @@ impl Frame {
             at
         };
         let locals = kernel.locals.iter().map(place).collect();
-        let end = launch + 32;
+        let next = launch + 32;
         let (homes, numbers) = (FxHashMap::default(), Vec::new());
-        Frame { params: kernel.params.len(), locals, launch, end, homes, numbers }
+        Frame { params: kernel.params.len(), locals, launch, next, homes, numbers }
     }
 
     /// Touches every page that stack buffers are on, so that a stack that is full is noticed.
@@ -73,8 +74,8 @@ impl Frame {
 
     /// Eight bytes for something new.
     fn room(&mut self) -> i32 {
-        self.end += 8;
-        self.end - 8
+        self.next += 8;
+        self.next - 8
     }
 
     /// The same, as a place.
@@ -117,7 +118,7 @@ impl Frame {
 
     /// How much it takes, with what aligning it may cost.
     pub(crate) fn bytes(&self) -> i32 {
-        (self.end + 2 * Frame::ALIGN - 1) / Frame::ALIGN * Frame::ALIGN
+        (self.next + 2 * Frame::ALIGN - 1) / Frame::ALIGN * Frame::ALIGN
     }
 
     /// How much of that is behind stack buffers.

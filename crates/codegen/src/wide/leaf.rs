@@ -1,8 +1,8 @@
-//! A function of wide code: what is around its loops.
+//! Loops of wide code, one after the other over the same iterations, in place or as a function of their own.
 //!
-//! It is called with the address of a block, where its loop starts and where it ends, and calls nobody. The block
-//! holds pointers, then numbers of eight bytes each. On its way out the upper parts of vectors become zero. It returns
-//! where its loop stopped: at the end, or before a turn that it was not made for.
+//! As a function they are called with the address of a block, where the loop starts and where it ends, and call nobody.
+//! The block holds pointers, then numbers of eight bytes each. On the way out the upper parts of vectors become zero. The
+//! function returns where its loop stopped: at the end, or before a turn that it was not made for.
 
 use super::Level;
 use super::encode::{Assembler, General, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When};

@@ -18,6 +18,7 @@ use super::encode::{Assembler, General, Jump, Operands, Place, RAX, RCX, RDI, RD
 use super::frame::Frame;
 use super::inst::{Line, Steadies};
 use super::leaf::{Leaf, LeafCode, MOST_STACK, MOST_STREAMS, POINTERS, iteration_masks, places, saved};
+use super::loops::LIMIT;
 use super::map::Maps;
 use super::opcode::MASK_FROM_GENERAL;
 use super::registers::{Allocation, BLOCK, Surroundings};
@@ -190,6 +191,8 @@ impl<'k> Nest<'k> {
             self.straight(&std::mem::take(&mut straight))?;
             match stmt {
                 Stmt::Each { var, extent, body } => self.each(*var, Iterated::All(*extent), body)?,
+                // Elements one after the other are scalars, which Cranelift is for.
+                Stmt::For { body, .. } if is_straight(body) => return None,
                 Stmt::For { var, extent, body, .. } => {
                     let hoisted = invariant(self.kernel, body, &[*var], Iterations::InOrder);
                     self.counted(*var, Iterated::All(*extent), body, &hoisted)?;
@@ -330,6 +333,9 @@ impl<'k> Nest<'k> {
 
     /// Statements one after the other, in parts: an address may be made from values that are at home.
     fn straight(&mut self, stmts: &[&Stmt]) -> Option<()> {
+        if stmts.len() > LIMIT {
+            return None;
+        }
         let mut rest = stmts;
         while !rest.is_empty() {
             let mut inside: Vec<Value> = Vec::new();

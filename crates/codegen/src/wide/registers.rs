@@ -680,5 +680,5 @@ impl Locked {
     }
 }
 
-/// Where the caller's block of pointers and numbers is.
+/// Where the block of pointers and numbers is: the caller's, or a frame of our own.
 pub(crate) const BLOCK: General = RDI;

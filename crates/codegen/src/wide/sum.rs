@@ -14,7 +14,7 @@ use super::opcode::ALIGN;
 use super::select::{Accumulator, Select, parts_of};
 use crate::lanes::is_wide;
 
-/// Most instructions of a body that is written out for several turns, and for how many.
+/// Most instructions of a turn that is written out several times, and how often.
 const CHEAP: usize = 16;
 const TURNS: usize = 2;
 

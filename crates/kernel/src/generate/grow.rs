@@ -50,10 +50,12 @@ pub(super) struct Grower {
     work: i64,
     /// How many nests may still be made.
     left: usize,
+    /// Whether there is nothing but loops of straight lines, and operations that vectors have.
+    plain: bool,
 }
 
 impl Grower {
-    pub(super) fn new(seed: u64) -> Grower {
+    pub(super) fn new(seed: u64, plain: bool) -> Grower {
         let mut rng = Rng(seed);
         let types = vec![
             DType::I64,
@@ -68,7 +70,7 @@ impl Grower {
         let left = rng.pick(&[0, 0, 1, 3, 8]);
         #[rustfmt::skip]
         return Grower {
-            rng, lens, sizes, inputs, types, rows, cols, extents, loads, table, scope, row: None, columns, work: 1, left,
+            rng, lens, sizes, inputs, types, rows, cols, extents, loads, table, scope, row: None, columns, work: 1, left, plain,
         };
     }
 
@@ -150,7 +152,7 @@ impl Grower {
                 g.statements(b);
                 let index = g.at(out, col);
                 g.store(b, out.buffer, index.clone());
-                if g.rng.below(4) == 0 {
+                if !g.plain && g.rng.below(4) == 0 {
                     let stored = b.load(out.buffer, index.clone());
                     g.scope.push((stored, false));
                     g.ops(b);
@@ -223,7 +225,8 @@ impl Grower {
             if op == Op::Select {
                 types[0] = DType::Bool;
             }
-            if op.result(&types).is_some() {
+            let is_scalar = matches!(op, Op::Rem | Op::PopCount) || (op == Op::Div && !dtype.is_float());
+            if op.result(&types).is_some() && !(self.plain && is_scalar) {
                 let args: Vec<Value> = types.iter().map(|dtype| self.value(b, *dtype)).collect();
                 self.scope.push((b.op(op, &args), false));
             }
@@ -233,7 +236,9 @@ impl Grower {
     /// Loads, operations and nests.
     fn statements(&mut self, b: &mut KernelBuilder) {
         for _ in 0..1 + self.rng.below(3) {
-            let kind = self.rng.below(if self.left == 0 { 5 } else { 10 });
+            let is_straight = self.left == 0 || (self.plain && !self.columns.is_empty());
+            let kinds = if self.plain { 7 } else { 10 };
+            let kind = self.rng.below(if is_straight { 5 } else { kinds });
             let few = self.rng.below(5) as i64;
             let extent = if kind < 7 { self.cols } else { few };
             let fits = self.work * extent.max(1) <= WORK;

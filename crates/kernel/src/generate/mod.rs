@@ -28,8 +28,16 @@ pub struct Case {
 
 /// The kernel of that number: the same one for ever, on every machine.
 pub fn kernel(seed: u64) -> Case {
+    grown(seed, Grower::new(seed, false))
+}
+
+/// The kernel of that number, of loops around straight lines alone: what needs no scalar code.
+pub fn loops(seed: u64) -> Case {
+    grown(seed, Grower::new(seed, true))
+}
+
+fn grown(seed: u64, mut grower: Grower) -> Case {
     let mut b = KernelBuilder::new();
-    let mut grower = Grower::new(seed);
     grower.body(&mut b);
     let kernel = b.finish(format!("random_{seed}"));
     let Grower { lens, sizes, inputs, .. } = grower;
@@ -45,8 +53,7 @@ mod tests {
 
     #[test]
     fn cases_verify_run_and_read_back() {
-        for seed in 0..500 {
-            let case = kernel(seed);
+        for case in (0..500).map(kernel).chain((0..200).map(loops)) {
             if let Err(errors) = verify_launch(&case.kernel, &case.lens, &case.sizes) {
                 panic!("{errors}");
             }

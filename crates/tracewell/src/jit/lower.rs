@@ -30,7 +30,7 @@ pub(crate) fn offer(graph: &Graph) {
     });
 }
 
-/// Cranelift's text of every kernel of a program.
+/// Cranelift's text of every kernel of a program that it has a part in.
 pub(crate) fn clif(program: &Program) -> String {
     let texts = program.kernels.iter().map(|kernel| match tracewell_codegen::clif_text(kernel) {
         Ok(text) => text,
@@ -109,7 +109,7 @@ impl Lowered {
         &self.stages.program
     }
 
-    /// Cranelift's text of every kernel.
+    /// Cranelift's text of every kernel that it has a part in. `TRACEWELL_WIDTH=128` leaves all of them to Cranelift.
     pub fn clif(&self) -> String {
         clif(self.program())
     }

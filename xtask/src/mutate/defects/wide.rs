@@ -218,4 +218,25 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "",
         test: "-p tracewell-runtime --test wide guarded",
     },
+    Defect {
+        breaks: "registers of the caller come back in each other's place",
+        file: "crates/codegen/src/wide/nest.rs",
+        text: "saved.iter().rev().for_each(|&register| asm.pop(register));",
+        with: "saved.iter().for_each(|&register| asm.pop(register));",
+        test: DECODE,
+    },
+    Defect {
+        breaks: "nobody waits for what is stored past caches",
+        file: "crates/codegen/src/wide/nest.rs",
+        text: "self.asm.fence();",
+        with: "",
+        test: DECODE,
+    },
+    Defect {
+        breaks: "the pages of a large frame are not touched",
+        file: "crates/codegen/src/wide/nest.rs",
+        text: "self.frame.touch(asm);",
+        with: "",
+        test: DECODE,
+    },
 ];
