@@ -50,8 +50,8 @@ pub struct Patch {
 impl Code {
     /// Of a kernel in which Cranelift has no part.
     fn of_wide(LeafCode { bytes, instructions }: LeafCode) -> Code {
-        let wide = vec![0..instructions];
-        Code { bytes, align: ALIGN, patches: Vec::new(), wide, clif: None, assembly: None }
+        let all = 0..instructions;
+        Code { bytes, align: ALIGN, patches: Vec::new(), wide: vec![all], clif: None, assembly: None }
     }
 }
 

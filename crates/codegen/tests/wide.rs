@@ -157,7 +157,15 @@ fn loops_are_one_function() {
         }
     }";
     let local = loops.replace(" sizes 1 {", " sizes 1 { local b4: f32[16000]");
-    for text in [MULTIPLY_ADD, &loops, rows, &local] {
+    // More pointers than registers that need not be saved.
+    let many = "kernel @many(b0: f32, b1: f32, b2: f32, b3: f32, b4: f32, b5: f32, b6: mut f32) sizes 1 {
+        each %i < s0 {
+            %a: f32 = load b0[%i] %b: f32 = load b1[%i] %c: f32 = load b2[%i] %d: f32 = load b3[%i]
+            %e: f32 = load b4[%i] %f: f32 = load b5[%i] %ab: f32 = mul %a, %b %cd: f32 = mul %c, %d
+            %ef: f32 = mul %e, %f %abcd: f32 = add %ab, %cd %all: f32 = add %abcd, %ef store b6[%i], %all
+        }
+    }";
+    for text in [MULTIPLY_ADD, &loops, rows, &local, many] {
         let code = compile(&kernel(text), &target.with_text()).expect("a kernel that compiles");
         assert!(code.clif.is_none() && code.patches.is_empty(), "{text}");
         assert_eq!(code.wide.len(), 1);
