@@ -343,14 +343,7 @@ impl<'k> Body<'k> {
                         args.iter().map(|&arg| self.kernel.dtype(arg)).collect();
                     let args: SmallVec<[Parts; 3]> =
                         args.iter().map(|&arg| self.value(select, &mut values, arg, plus, literal)).collect();
-                    let parts = match *op {
-                        Op::Clamp(size) => {
-                            let last = select.last(dtypes[0], size, |number| self.number(number));
-                            select.clamp(dtypes[0], last, &args[0])?
-                        }
-                        Op::Rarely => args[0].clone(),
-                        op => select.op(op, &dtypes, &args)?,
-                    };
+                    let parts = select.op_with(*op, &dtypes, &args, |number| self.number(number))?;
                     values.insert(*out, parts);
                 }
                 Stmt::Load { out, buffer, .. } if self.needed[out.0 as usize] => {
@@ -525,12 +518,17 @@ impl<'k> Body<'k> {
 
     /// The place of a number among those that the caller hands over.
     pub(crate) fn number(&mut self, number: Number) -> u32 {
-        let known = self.numbers.iter().position(|&known| known == number);
-        known.unwrap_or_else(|| {
-            self.numbers.push(number);
-            self.numbers.len() - 1
-        }) as u32
+        place_of(number, &mut self.numbers)
     }
+}
+
+/// The place of a number among others, of which it is one from now on.
+pub(crate) fn place_of(number: Number, numbers: &mut Vec<Number>) -> u32 {
+    let known = numbers.iter().position(|&known| known == number);
+    known.unwrap_or_else(|| {
+        numbers.push(number);
+        numbers.len() - 1
+    }) as u32
 }
 
 /// The address of the first lane of an access.

@@ -6,7 +6,7 @@ use tracewell_array::{DType, Literal};
 use tracewell_kernel::{BufferId, Index, Kernel, Op, Size, Stmt, Value};
 
 use super::Level;
-use super::body::{Number, Stream};
+use super::body::{Number, Stream, place_of};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Src, Steadies, Steady};
 use super::opcode::{BROADCAST, STORE_LOWEST};
 use super::select::{Parts, Select, parts_of};
@@ -38,17 +38,7 @@ impl Stretch<'_> {
                         args.iter().map(|&arg| self.kernel.dtype(arg)).collect();
                     let args: SmallVec<[Parts; 3]> =
                         args.iter().map(|&arg| self.value(&mut select, &values, arg)).collect();
-                    let parts = match *op {
-                        Op::Size(id) => {
-                            select.same(DType::I64, None, || self.number(Number::Size(Size::Param(id))))
-                        }
-                        Op::Clamp(size) => {
-                            let last = select.last(dtypes[0], size, |number| self.number(number));
-                            select.clamp(dtypes[0], last, &args[0])?
-                        }
-                        Op::Rarely => args[0].clone(),
-                        op => select.op(op, &dtypes, &args)?,
-                    };
+                    let parts = select.op_with(*op, &dtypes, &args, |number| self.number(number))?;
                     values.insert(*out, parts);
                 }
                 Stmt::Load { out, buffer, index } => {
@@ -109,11 +99,7 @@ impl Stretch<'_> {
     }
 
     fn number(&mut self, number: Number) -> u32 {
-        let known = self.numbers.iter().position(|&known| known == number);
-        known.unwrap_or_else(|| {
-            self.numbers.push(number);
-            self.numbers.len() - 1
-        }) as u32
+        place_of(number, &mut self.numbers)
     }
 }
 
@@ -163,8 +149,27 @@ impl Select<'_> {
         if wide { [src, src].into_iter().collect() } else { [src].into_iter().collect() }
     }
 
+    /// `op args`, where what depends on sizes is a number that the caller hands over.
+    pub(crate) fn op_with(
+        &mut self,
+        op: Op,
+        dtypes: &[DType],
+        args: &[Parts],
+        number: impl FnOnce(Number) -> u32,
+    ) -> Option<Parts> {
+        match op {
+            Op::Size(id) => Some(self.same(DType::I64, None, || number(Number::Size(Size::Param(id))))),
+            Op::Clamp(size) => {
+                let last = self.last(dtypes[0], size, number);
+                self.clamp(dtypes[0], last, &args[0])
+            }
+            Op::Rarely => Some(args[0].clone()),
+            op => self.op(op, dtypes, args),
+        }
+    }
+
     /// The last index below a size.
-    pub(crate) fn last(&mut self, dtype: DType, size: Size, slot: impl FnOnce(Number) -> u32) -> Src {
+    fn last(&mut self, dtype: DType, size: Size, slot: impl FnOnce(Number) -> u32) -> Src {
         let wide = is_wide(dtype);
         let largest = if wide { i64::MAX } else { i64::from(i32::MAX) };
         match size {
@@ -177,7 +182,7 @@ impl Select<'_> {
     }
 
     /// Clamped to the indices up to the last.
-    pub(crate) fn clamp(&mut self, dtype: DType, last: Src, a: &Parts) -> Option<Parts> {
+    fn clamp(&mut self, dtype: DType, last: Src, a: &Parts) -> Option<Parts> {
         let zero = self.bits(is_wide(dtype), 0);
         let all = |src: Src| -> Parts { a.iter().map(|_| src).collect() };
         let both = [dtype, dtype];
