@@ -72,7 +72,7 @@ impl Compiled {
 
     /// Runs the machine code.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>, String> {
-        let lend = |tensor| if self.donate { Input::Given(copy(tensor)) } else { Input::Lent(tensor) };
+        let lend = |tensor| if self.donate { Input::given(copy(tensor)) } else { Input::Lent(tensor) };
         let mut inputs: Vec<Input<'_>> = inputs.iter().map(lend).collect();
         let results = self.executable.run(&mut inputs);
         results.map(Results::into_vec).map_err(|error| format!("does not run: {error}"))

@@ -43,6 +43,15 @@ struct Small([MaybeUninit<u8>; SMALL]);
 static GUARD: LazyLock<bool> =
     LazyLock::new(|| std::env::var_os("TRACEWELL_GUARD").is_some_and(|value| value == "1"));
 
+/// Whether every buffer is guarded.
+#[inline]
+pub(crate) fn is_guarded() -> bool {
+    #[cfg(unix)]
+    return *GUARD;
+    #[cfg(not(unix))]
+    false
+}
+
 /// A block of memory.
 pub(crate) struct Buffer {
     /// Where it is, unless it is here.
@@ -77,6 +86,7 @@ impl Buffer {
     ///
     /// If the size exceeds the address space, which [`Shape::checked_len`](crate::Shape::checked_len) rules out
     /// up to the last cache line.
+    #[inline]
     pub(crate) fn fresh(bytes: usize, align: usize) -> Buffer {
         debug_assert!(align <= ALIGN);
         #[cfg(unix)]
@@ -95,6 +105,7 @@ impl Buffer {
     }
 
     /// Memory in the buffer itself, every byte of it like this one.
+    #[inline]
     fn small(bytes: usize, byte: MaybeUninit<u8>) -> Buffer {
         stats::allocated();
         Buffer::new(NonNull::dangling(), bytes, Origin::Here(Small([byte; SMALL])))
@@ -174,6 +185,7 @@ impl Buffer {
         Buffer::new(ptr, bytes, Origin::Fresh { base, layout })
     }
 
+    #[inline]
     fn new(ptr: NonNull<u8>, bytes: usize, origin: Origin) -> Buffer {
         let buffer = Buffer { ptr, bytes, origin };
         stats::held(buffer.held());
@@ -181,6 +193,7 @@ impl Buffer {
     }
 
     /// The bytes that are held from the origin, at least `bytes`.
+    #[inline]
     fn held(&self) -> usize {
         match &self.origin {
             Origin::Here(_) => self.bytes,
@@ -191,11 +204,13 @@ impl Buffer {
     }
 
     /// The number of usable bytes.
+    #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// The first byte, to be read. It stays there for as long as the buffer stays where it is.
+    #[inline]
     pub(crate) fn as_ptr(&self) -> NonNull<u8> {
         match &self.origin {
             Origin::Here(Small(bytes)) => NonNull::from(bytes).cast(),
@@ -204,6 +219,7 @@ impl Buffer {
     }
 
     /// The same, to be written.
+    #[inline]
     pub(crate) fn as_mut_ptr(&mut self) -> NonNull<u8> {
         match &mut self.origin {
             Origin::Here(Small(bytes)) => NonNull::from(bytes).cast(),
@@ -225,6 +241,7 @@ impl Buffer {
 }
 
 impl Drop for Buffer {
+    #[inline]
     fn drop(&mut self) {
         stats::released(self.held());
         match &self.origin {
@@ -278,6 +295,7 @@ mod guard {
 
     impl Mapping {
         /// Maps room for `bytes`, or says `None` if that exceeds the address space.
+        #[inline]
         pub(super) fn new(bytes: usize, align: usize) -> Option<Mapping> {
             // SAFETY: `sysconf` only reads a constant of the system.
             let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;

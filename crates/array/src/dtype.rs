@@ -200,11 +200,13 @@ macro_rules! dtypes {
             pub const ALL: &[DType] = &[$(DType::$variant),*];
 
             /// Bytes per element.
+            #[inline]
             pub const fn size(self) -> usize {
                 match self { $(DType::$variant => size_of::<$rust>(),)* }
             }
 
             /// Alignment of an element in bytes.
+            #[inline]
             pub const fn align(self) -> usize {
                 match self { $(DType::$variant => align_of::<$rust>(),)* }
             }

@@ -21,6 +21,7 @@ mod promote;
 mod shape;
 pub mod stats;
 mod tensor;
+mod together;
 
 pub use cast::{cast_slice, cast_slice_mut};
 pub use dtype::{DType, Element, elements};
@@ -31,3 +32,4 @@ pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use shape::{Dim, Shape};
 pub use tensor::{Identity, Tensor};
+pub use together::Together;

@@ -18,6 +18,7 @@ impl Dim {
     }
 
     /// The number of elements along the axis.
+    #[inline]
     pub const fn size(self) -> usize {
         self.0
     }
@@ -51,11 +52,13 @@ impl Shape {
     }
 
     /// The number of axes.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.0.len()
     }
 
     /// The axes.
+    #[inline]
     pub fn dims(&self) -> &[Dim] {
         &self.0
     }
@@ -65,6 +68,7 @@ impl Shape {
     /// # Panics
     ///
     /// If there is no such axis.
+    #[inline]
     pub fn size(&self, axis: usize) -> usize {
         self.0[axis].size()
     }
@@ -75,16 +79,19 @@ impl Shape {
     }
 
     /// The sizes of all axes, one by one.
+    #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone + '_ {
         self.0.iter().map(|dim| dim.size())
     }
 
     /// The number of elements; saturates where [`Shape::checked_len`] says `None`.
+    #[inline]
     pub fn len(&self) -> usize {
         self.iter().fold(1, usize::saturating_mul)
     }
 
     /// Whether there are no elements.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.iter().any(|size| size == 0)
     }
@@ -95,6 +102,7 @@ impl Shape {
     /// The number of elements, if so many of the widest dtype can be addressed.
     ///
     /// Empty axes count as 1 in the check, as in NumPy: the strides of an accepted shape do not overflow either.
+    #[inline]
     pub fn checked_len(&self) -> Option<usize> {
         let spread = self.iter().try_fold(16usize, |bytes, size| bytes.checked_mul(size.max(1)))?;
         isize::try_from(spread).is_ok().then(|| self.len())
@@ -183,6 +191,7 @@ impl From<Vec<usize>> for Shape {
 }
 
 impl From<&Shape> for Shape {
+    #[inline]
     fn from(shape: &Shape) -> Shape {
         shape.clone()
     }

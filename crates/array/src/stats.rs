@@ -18,14 +18,17 @@ pub fn live_bytes() -> u64 {
     LIVE_BYTES.load(Relaxed)
 }
 
+#[inline]
 pub(crate) fn allocated() {
     ALLOCATIONS.fetch_add(1, Relaxed);
 }
 
+#[inline]
 pub(crate) fn held(bytes: usize) {
     LIVE_BYTES.fetch_add(bytes as u64, Relaxed);
 }
 
+#[inline]
 pub(crate) fn released(bytes: usize) {
     LIVE_BYTES.fetch_sub(bytes as u64, Relaxed);
 }

@@ -140,6 +140,7 @@ impl Tensor {
     /// # Panics
     ///
     /// If the shape has no [`Shape::checked_len`].
+    #[inline]
     pub unsafe fn uninit(dtype: DType, shape: impl Into<Shape>) -> (Tensor, *mut u8) {
         let shape = shape.into();
         let buffer = Buffer::fresh(possible(&shape) * dtype.size(), dtype.align());
@@ -150,9 +151,18 @@ impl Tensor {
     }
 
     /// A tensor that spans a buffer of its own.
+    #[inline]
     fn of(dtype: DType, shape: Shape, buffer: Buffer) -> Tensor {
         debug_assert_eq!(shape.len() * dtype.size(), buffer.bytes());
         Tensor { dtype, shape, buffer: Arc::new(buffer), offset: 0 }
+    }
+
+    /// A tensor at a place of a buffer that others are in too. Checks that it lies inside.
+    #[inline]
+    pub(crate) fn inside(dtype: DType, shape: Shape, buffer: &Arc<Buffer>, offset: usize) -> Tensor {
+        let is_inside = offset <= buffer.bytes() && shape.len() * dtype.size() <= buffer.bytes() - offset;
+        assert!(is_inside && offset.is_multiple_of(dtype.align()), "a tensor of {shape} leaves its buffer");
+        Tensor { dtype, shape, buffer: Arc::clone(buffer), offset }
     }
 
     /// Part of the buffer of this tensor, `skip` elements further in. Checks that the part lies inside.
@@ -169,31 +179,37 @@ impl Tensor {
 /// Looking at tensors.
 impl Tensor {
     /// The type of the elements.
+    #[inline]
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
     /// The size of every axis.
+    #[inline]
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
     /// The number of axes.
+    #[inline]
     pub fn rank(&self) -> usize {
         self.shape.rank()
     }
 
     /// The number of elements.
+    #[inline]
     pub fn len(&self) -> usize {
         self.shape.len()
     }
 
     /// Whether there are no elements.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.shape.is_empty()
     }
 
     /// The number of bytes that the elements take.
+    #[inline]
     pub fn size_bytes(&self) -> usize {
         self.len() * self.dtype.size()
     }
@@ -220,6 +236,7 @@ impl Tensor {
     }
 
     /// The address of the first element, for kernels. Not to be written to.
+    #[inline]
     pub fn as_ptr(&self) -> *const u8 {
         let base = self.buffer.as_ptr().as_ptr().cast_const();
         // SAFETY: by the invariant the offset lies inside the buffer or at its end.
@@ -315,6 +332,7 @@ impl Tensor {
     /// The address of the elements for writing, if this is the only reference to its buffer and spans it whole.
     ///
     /// What is written must be valid for the dtype. The address is good until the tensor is next used.
+    #[inline]
     pub fn unique_ptr(&mut self) -> Option<*mut u8> {
         if !self.spans_buffer() {
             return None;
@@ -374,6 +392,7 @@ fn fitting(elements: usize, shape: Shape) -> Result<Shape, ShapeError> {
 }
 
 /// The number of elements of a shape that the caller has checked.
+#[inline]
 fn possible(shape: &Shape) -> usize {
     shape.checked_len().unwrap_or_else(|| panic!("{}", ShapeError::TooLarge { shape: shape.clone() }))
 }

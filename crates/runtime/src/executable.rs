@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tracewell_array::{DType, Shape, Tensor};
+use tracewell_array::{DType, Shape, Tensor, Together};
 use tracewell_codegen::Target;
 use tracewell_kernel::{Kernel, LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
 
@@ -24,13 +24,19 @@ use crate::stop::Stop;
 pub enum Input<'a> {
     /// Only read.
     Lent(&'a Tensor),
-    /// Given away: if nobody else refers to its memory, a result may take it over.
-    Given(Tensor),
+    /// Given away: if nobody else refers to its memory, a result may take it over. Few are, and the others are moved
+    /// about without its size.
+    Given(Box<Tensor>),
     /// What a run leaves in place of a tensor whose memory a result took over.
     Taken,
 }
 
 impl Input<'_> {
+    /// A tensor that is given away.
+    pub fn given(tensor: Tensor) -> Input<'static> {
+        Input::Given(Box::new(tensor))
+    }
+
     fn tensor(&self) -> Option<&Tensor> {
         match self {
             Input::Lent(tensor) => Some(tensor),
@@ -62,6 +68,8 @@ pub struct Executable {
     inputs: Vec<Option<Wanted>>,
     /// The slots that each run makes.
     outputs: Vec<Output>,
+    /// How many of them are so small that they share memory.
+    small_outputs: usize,
     temps: Vec<Temp>,
     constants: Vec<(usize, Tensor)>,
     steps: Vec<Action>,
@@ -89,6 +97,9 @@ struct Output {
     dtype: DType,
     shape: Shape,
     reuse: Option<usize>,
+    /// Whether it shares memory with others that are as small. One that may take over that of an input does not: whoever
+    /// gives arrays away wants to do so with the next, too.
+    is_small: bool,
 }
 
 #[derive(Debug)]
@@ -153,6 +164,7 @@ impl Executable {
         let mut made = Executable {
             inputs: Vec::new(),
             outputs: Vec::new(),
+            small_outputs: 0,
             temps: Vec::new(),
             constants: Vec::new(),
             steps: Vec::new(),
@@ -164,6 +176,7 @@ impl Executable {
             program,
         };
         made.plan_slots(&result_types);
+        made.small_outputs = made.outputs.iter().filter(|output| output.is_small).count();
         made.steps = made.program.steps.iter().map(|step| made.plan_step(step)).collect();
         made.results = made.plan_results(result_types);
         let is_output = |(k, answer): (usize, &Answer)| matches!(answer, Answer::Output(n, _) if *n == k);
@@ -193,7 +206,8 @@ impl Executable {
                     let mut results = self.program.results.iter().zip(types);
                     let ty = results.find(|(id, _)| id.0 as usize == slot).map(|(_, ty)| ty.clone());
                     let (dtype, shape) = ty.unwrap_or_else(|| (data.dtype, Shape::from([data.len])));
-                    self.outputs.push(Output { slot, dtype, shape, reuse: *reuse });
+                    let (reuse, is_small) = (*reuse, reuse.is_none() && Together::suits(dtype, &shape));
+                    self.outputs.push(Output { slot, dtype, shape, reuse, is_small });
                 }
                 Role::Temp { of, offset } => {
                     let of = of.map(|id| id.0 as usize);
@@ -341,10 +355,15 @@ impl Executable {
     }
 
     fn place_outputs(&self, inputs: &mut [Input<'_>], addresses: &mut Addresses) -> Results {
+        let mut together = (self.small_outputs > 1).then(|| Together::new(self.small_outputs));
         let place = |output: &Output| {
-            let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| {
+            let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| match &mut together {
                 // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
-                unsafe { Tensor::uninit(output.dtype, &output.shape) }
+                Some(together) if output.is_small => unsafe {
+                    together.uninit(output.dtype, &output.shape)
+                },
+                // SAFETY: as above.
+                _ => unsafe { Tensor::uninit(output.dtype, &output.shape) },
             });
             addresses[output.slot] = address;
             tensor
@@ -422,7 +441,7 @@ fn taken_over(output: &Output, inputs: &mut [Input<'_>]) -> Option<(Tensor, *mut
     tensor.unique_ptr()?;
     let Input::Given(tensor) = std::mem::replace(input, Input::Taken) else { return None };
     let mut tensor =
-        if *tensor.shape() == output.shape { tensor } else { owned_reshape(tensor, &output.shape) };
+        if *tensor.shape() == output.shape { *tensor } else { owned_reshape(*tensor, &output.shape) };
     let address = tensor.unique_ptr()?;
     Some((tensor, address))
 }

@@ -89,7 +89,7 @@ fn donation_needs_the_only_reference() {
 
     let input = hundred();
     let memory = input.buffer_id();
-    let mut inputs = [Input::Given(input)];
+    let mut inputs = [Input::given(input)];
     let results = executable.run(&mut inputs).expect("a run");
     assert_eq!(results[..], expected);
     assert_eq!(results[0].buffer_id(), memory);
@@ -103,7 +103,7 @@ fn donation_needs_the_only_reference() {
 
     let input = hundred();
     let other = input.clone();
-    let results = executable.run(&mut [Input::Given(input)]).expect("a run");
+    let results = executable.run(&mut [Input::given(input)]).expect("a run");
     assert_eq!(results[..], expected);
     assert!(!results[0].same_buffer(&other));
     assert_eq!(other, hundred());
@@ -121,7 +121,7 @@ fn results_take_their_shapes() {
         .expect("a program that compiles");
     let input = hundred();
     let memory = input.buffer_id();
-    let results = executable.run(&mut [Input::Given(input)]).expect("a run");
+    let results = executable.run(&mut [Input::given(input)]).expect("a run");
     assert_eq!(*results[0].shape(), [4, 25]);
     assert_eq!(results[0].buffer_id(), memory);
     let wrong = [(DType::F32, [99]), (DType::F64, [100]), (DType::C64, [100])];
@@ -136,7 +136,7 @@ fn complex_numbers_are_their_parts() {
     let executable = Executable::new(program(SQUARE), complex).expect("a program that compiles");
     let input = Tensor::from_parts(hundred().reshape([50, 2]).expect("a hundred"));
     let memory = input.buffer_id();
-    let results = executable.run(&mut [Input::Given(input)]).expect("a run");
+    let results = executable.run(&mut [Input::given(input)]).expect("a run");
     assert_eq!((results[0].dtype(), results[0].shape()), (DType::C64, &Shape::from([2, 25])));
     assert_eq!(results[0].as_parts().literal(3), floats(&[1.75 * 1.75]).literal(0));
     assert_eq!(results[0].buffer_id(), memory);
@@ -158,7 +158,7 @@ fn inputs_and_constants_are_handed_through() {
     );
     let unused = floats(&[]);
     let results =
-        executable.run(&mut [Input::Lent(&unused), Input::Given(floats(&[1.0, 2.0]))]).expect("a run");
+        executable.run(&mut [Input::Lent(&unused), Input::given(floats(&[1.0, 2.0]))]).expect("a run");
     let expected = [[1.0, 2.0], [-1.0, -2.0], [5.0, 6.0], [-1.0, -2.0]].map(|values| floats(&values));
     assert_eq!(results[..], expected);
 }
@@ -204,16 +204,16 @@ fn calling(function: &str) -> [Executable; 2] {
 #[test]
 fn functions_of_users() {
     for executable in calling("double") {
-        let results = executable.run(&mut [Input::Given(floats(&[1.0, 2.0, 3.0]))]).expect("a run");
+        let results = executable.run(&mut [Input::given(floats(&[1.0, 2.0, 3.0]))]).expect("a run");
         assert_eq!(results[..], [floats(&[2.0, 4.0, 6.0])]);
     }
     for executable in calling("fail") {
         let error =
-            executable.run(&mut [Input::Given(floats(&[1.0, 2.0, 3.0]))]).expect_err("a function that fails");
+            executable.run(&mut [Input::given(floats(&[1.0, 2.0, 3.0]))]).expect_err("a function that fails");
         assert_eq!(error.to_string(), "`fail` failed: out of luck");
     }
     for executable in calling("panic") {
-        match executable.run(&mut [Input::Given(floats(&[1.0, 2.0, 3.0]))]) {
+        match executable.run(&mut [Input::given(floats(&[1.0, 2.0, 3.0]))]) {
             Err(RunError::Panicked { name, payload }) => {
                 assert_eq!(name, "panic");
                 assert_eq!(payload.downcast_ref::<&str>(), Some(&"a payload"));
@@ -270,7 +270,7 @@ impl BufferFn for Nested {
 
     fn call(&self, _: &[BufferRef<'_>], outputs: &mut [BufferMut<'_>]) -> Result<(), CallError> {
         let input = Tensor::from_fn([100_003], |i| i as f32);
-        let results = self.0.run(&mut [Input::Given(input)]).map_err(|error| error.to_string())?;
+        let results = self.0.run(&mut [Input::given(input)]).map_err(|error| error.to_string())?;
         let to = outputs[0].as_mut_slice::<f32>()?;
         to[0] = results[0].as_slice::<f32>()?[100_002];
         self.1.fetch_add(1, Ordering::Relaxed);

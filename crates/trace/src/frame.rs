@@ -67,6 +67,7 @@ pub fn current() -> Option<Arc<Frame>> {
 }
 
 /// Whether nothing is being traced on this thread.
+#[inline]
 pub fn is_idle() -> bool {
     STACK.with_borrow(Vec::is_empty)
 }

@@ -267,15 +267,18 @@ pub fn unobserved<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Whether anyone looks. What only an observer needs is not made otherwise.
+#[inline]
 pub fn is_observed() -> bool {
     COUNT.get() > 0 || is_observed_everywhere()
 }
 
+#[inline]
 fn is_observed_everywhere() -> bool {
     EVERYWHERE_COUNT.load(Ordering::Relaxed) > 0
 }
 
 /// Whether anyone wants to know of runs of machine code.
+#[inline]
 pub fn is_execution_observed() -> bool {
     EXECUTION_COUNT.get() > 0 || is_observed_everywhere()
 }

@@ -14,6 +14,7 @@ impl Switch {
     }
 
     /// Whether it is on.
+    #[inline]
     pub fn is_on(&self) -> bool {
         self.0.get() > 0
     }

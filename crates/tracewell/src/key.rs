@@ -20,6 +20,7 @@ pub struct Key {
 
 impl Key {
     /// An empty key.
+    #[inline]
     pub fn new() -> Key {
         Key::default()
     }
@@ -30,6 +31,7 @@ impl Key {
     }
 
     /// A number: a length, a variant, the bits of a static value.
+    #[inline]
     pub fn word(&mut self, word: u64) {
         self.words.push(word);
     }
@@ -45,6 +47,7 @@ impl Key {
     }
 
     /// The type of an array leaf.
+    #[inline]
     pub(crate) fn leaf(&mut self, dtype: DType, weak: bool, shape: &Shape) {
         let head = (dtype as u64) | (u64::from(weak) << 8) | ((shape.rank() as u64) << 16);
         self.words.push(head);

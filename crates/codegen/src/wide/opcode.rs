@@ -148,6 +148,9 @@ pub(crate) const SHIFT_LEFT: u8 = 6;
 pub(crate) const SHIFT_RIGHT: u8 = 2;
 pub(crate) const SHIFT_ARITHMETIC: Pair = both(M0F, 0x72);
 pub(crate) const SHIFT_SIGN: u8 = 4;
+/// Bits that leave on one side come in on the other.
+pub(crate) const ROTATE: Pair = both(M0F, 0x72);
+pub(crate) const ROTATE_LEFT: u8 = 1;
 /// By an amount of each lane.
 pub(crate) const SHL: Pair = both(M38, 0x47);
 pub(crate) const SHR: Pair = both(M38, 0x45);

@@ -340,7 +340,7 @@ impl<'a> Allocation<'a> {
     fn tied(&mut self, inst: &Inst, mut locked: Locked) {
         let (mask, zeroing) = self.mask_of(inst.lanes);
         let first = self.register_of(inst.srcs[1], &mut locked);
-        let last = self.register_of(inst.srcs[2], &mut locked);
+        let (last, repeated) = self.last_place(inst.op, inst.srcs[2], &mut locked);
         let out = inst.out.expect("it replaces something");
         let target = match inst.srcs[0] {
             Src::Reg(reg) if reg == out || self.is_last(inst, reg) => self.held(reg),
@@ -355,8 +355,9 @@ impl<'a> Allocation<'a> {
         let operands = Operands {
             mask,
             zeroing,
+            repeated,
             constant: inst.constant,
-            ..Operands::new(target, first, Place::Register(last))
+            ..Operands::new(target, first, last)
         };
         // A move under a mask has one operand.
         let operands =

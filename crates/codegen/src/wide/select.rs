@@ -13,7 +13,7 @@ use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, St
 use super::opcode::{
     ABS_I, ADD_F, ADD_I, AND, BYTES_TO_LANES, COMPARE_F, DIV_F, FMA_231, GATHER, GATHER_FAR, LANES_TO_BYTES,
     LEADING_ZEROS, LOAD, MASK_TEST, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F, MUL_HALVES, MUL_I,
-    OR, Opcode, Pair, ROUND, SAR, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL,
+    OR, Opcode, Pair, ROTATE, ROTATE_LEFT, ROUND, SAR, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL,
     SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
 };
 use crate::lanes::is_wide;
@@ -44,14 +44,19 @@ pub(crate) struct Select<'a> {
     pub(crate) negated: Vec<(Src, Src)>,
     /// Masks that say where one float is below another, with the two.
     pub(crate) below: Vec<(Src, [Src; 2])>,
+    /// What was shifted by a constant, what of, how far, and whether to the left; zeros are shifted in.
+    shifted: Vec<(Src, (Src, u8, bool))>,
+    /// Results of bitwise operations, with the operation and its operands.
+    bitwise: Vec<(Src, (Op, [Src; 2]))>,
     /// Whether differences are taken the other way round, for tests of what finds that.
     pub(crate) broken: bool,
 }
 
 impl Select<'_> {
     pub(crate) fn new(level: Level, steadies: &mut Steadies, masked: bool, broken: bool) -> Select<'_> {
-        let (negated, below) = (Vec::new(), Vec::new());
-        Select { level, line: Line::default(), steadies, masked, group: 0, negated, below, broken }
+        let (negated, below, shifted, bitwise) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let line = Line::default();
+        Select { level, line, steadies, masked, group: 0, negated, below, shifted, bitwise, broken }
     }
 
     /// The instructions, without those whose results nobody reads.
@@ -392,6 +397,12 @@ impl Select<'_> {
     fn lanewise(&mut self, op: Op, dtype: DType, args: &[Src]) -> Option<Src> {
         let (float, wide) = (dtype.is_float(), is_wide(dtype));
         let new = self.level == Level::Avx512;
+        if let (Op::And | Op::Or | Op::Xor, &[a, b]) = (op, args)
+            && new
+            && dtype.size() >= 4
+        {
+            return Some(self.bitwise(op, dtype, a, b));
+        }
         if let (Some(op), &[a, b]) = (self.single(op, dtype), args) {
             return Some(self.two(op, a, b));
         }
@@ -517,6 +528,9 @@ impl Select<'_> {
                 _ if arithmetic => self.digit(SHIFT_ARITHMETIC.of(wide), SHIFT_SIGN, a, known),
                 _ => self.digit(SHIFT.of(wide), SHIFT_RIGHT, a, known),
             };
+            if !arithmetic {
+                self.shifted.push((shifted, (a, known, op == Op::Shl)));
+            }
             return Some(if op == Op::Shl { self.wrap(dtype, shifted) } else { shifted });
         }
         Some(match op {
@@ -528,6 +542,55 @@ impl Select<'_> {
             _ if arithmetic => self.two(SAR.of(wide), a, amount),
             _ => self.two(SHR.of(wide), a, amount),
         })
+    }
+
+    /// A bitwise operation at 512 bits, with what it is done to if that is one too: there is an instruction for any
+    /// function of three bits. It replaces its first operand.
+    fn bitwise(&mut self, op: Op, dtype: DType, a: Src, b: Src) -> Src {
+        let wide = is_wide(dtype);
+        if op == Op::Or
+            && let Some(rotated) = self.rotated(dtype, a, b)
+        {
+            return rotated;
+        }
+        let known = |src: Src| self.bitwise.iter().find(|(known, _)| *known == src).map(|(_, of)| *of);
+        let inner = known(b).map(|inner| (a, inner)).or_else(|| known(a).map(|inner| (b, inner)));
+        if let Some((outer, (inner, [first, last]))) = inner {
+            let table = |op: Op, a: u8, b: u8| match op {
+                Op::And => a & b,
+                Op::Or => a | b,
+                _ => a ^ b,
+            };
+            let function = table(op, 0xf0, table(inner, 0xcc, 0xaa));
+            let srcs = smallvec![outer, first, last];
+            return self.push(
+                TERNARY.of(wide),
+                Form::Tied,
+                Class::Vector,
+                srcs,
+                Some(function),
+                Lanes::All,
+            );
+        }
+        let pair = match op {
+            Op::And => AND,
+            Op::Or => OR,
+            _ => XOR,
+        };
+        let result = self.two(pair.of(wide), a, b);
+        self.bitwise.push((result, (op, [a, b])));
+        result
+    }
+
+    /// The union of two values, if it is one that is rotated: what one shift drops, the other has kept.
+    fn rotated(&mut self, dtype: DType, a: Src, b: Src) -> Option<Src> {
+        let [a, b] =
+            [a, b].map(|src| self.shifted.iter().find(|(known, _)| *known == src).map(|(_, of)| *of));
+        let ((of, left, true), (other, right, false)) = (if a?.2 { (a?, b?) } else { (b?, a?) }) else {
+            return None;
+        };
+        let is_whole = of == other && usize::from(left) + usize::from(right) == 8 * dtype.size();
+        is_whole.then(|| self.digit(ROTATE.of(is_wide(dtype)), ROTATE_LEFT, of, left))
     }
 
     /// The bits of a constant.

@@ -395,9 +395,9 @@ fn inputs<'a>(leaves: &mut SmallVec<[Leaf<'a>; 8]>) -> SmallVec<[Input<'a>; 8]> 
     let input = |leaf| match leaf {
         Leaf::Lent(array) => match array.value() {
             Value::Known(tensor, _) => Some(Input::Lent(tensor)),
-            Value::Splat(_) | Value::Traced(_) => array.value().known().map(Input::Given),
+            Value::Splat(_) | Value::Traced(_) => array.value().known().map(Input::given),
         },
-        Leaf::Given(array) => array.into_known().map(Input::Given),
+        Leaf::Given(array) => array.into_known().map(Input::given),
     };
     leaves.drain(..).filter_map(input).collect()
 }
@@ -449,7 +449,7 @@ fn flat(values: impl Iterator<Item = Value>) -> Called {
 fn kept(inputs: &[Input<'_>]) -> Vec<Option<Tensor>> {
     let tensor = |input: &Input<'_>| match input {
         Input::Lent(tensor) => Some((*tensor).clone()),
-        Input::Given(tensor) => Some(tensor.clone()),
+        Input::Given(tensor) => Some(Tensor::clone(tensor)),
         Input::Taken => None,
     };
     inputs.iter().map(tensor).collect()
