@@ -17,6 +17,11 @@ use std::sync::LazyLock;
 /// Fresh memory starts on a cache line, which is also the widest vector.
 const ALIGN: usize = align_of::<CacheLine>();
 
+/// From so many bytes on memory starts on a page of this size. A core tells a load from an earlier store by the last
+/// twelve bits of their addresses: where results begin a little after operands, every load seems to wait for the store
+/// before it, and a loop of long computations takes twice as long. Arrays that begin at the same bits never meet.
+const PAGE: usize = 4096;
+
 /// The most that allocators give for nothing. Asking one for more is several times slower than rounding up by
 /// ourselves, and makes it clear memory that the system has just cleared.
 const CHEAP_ALIGN: usize = 16;
@@ -164,7 +169,7 @@ impl Buffer {
         Buffer::new(ptr, bytes, Origin::Vec(layout))
     }
 
-    /// Memory from an allocator, which is asked for this alignment and for as much more as makes it a cache line.
+    /// Memory from an allocator, which is asked for this alignment and for as much more as makes it a cache line or a page.
     /// It may give more, and says with which layout it takes it back. It is asked for nothing if `bytes` is 0.
     fn from_allocator(
         bytes: usize,
@@ -176,12 +181,13 @@ impl Buffer {
             let nothing = NonNull::<CacheLine>::dangling().cast();
             return Buffer::new(nothing, 0, Origin::Fresh { base: nothing, layout: Layout::new::<()>() });
         }
-        let size = bytes.checked_add(ALIGN.saturating_sub(align)).unwrap_or_else(|| too_large(bytes));
+        let start = if bytes >= PAGE { PAGE } else { ALIGN };
+        let size = bytes.checked_add(start.saturating_sub(align)).unwrap_or_else(|| too_large(bytes));
         let layout = Layout::from_size_align(size, align).unwrap_or_else(|_| too_large(bytes));
         let (base, layout) = allocate(layout);
         let address = base.addr().get();
-        // SAFETY: the next cache line is at most `ALIGN - align` bytes away, which were added to the size.
-        let ptr = unsafe { base.add(address.next_multiple_of(ALIGN) - address) };
+        // SAFETY: the next start is at most `start - align` bytes away, which were added to the size.
+        let ptr = unsafe { base.add(address.next_multiple_of(start) - address) };
         Buffer::new(ptr, bytes, Origin::Fresh { base, layout })
     }
 

@@ -55,7 +55,7 @@ impl Emit<'_> {
             Op::Shl | Op::Shr | Op::ShrLogical => self.shift(op, dtype, args[0], args[1]),
             Op::Fma => self.ins().fma(args[0], args[1], args[2]),
             Op::Compare(comparison) => self.compare(comparison, dtype, args[0], args[1]),
-            Op::Rarely => args[0],
+            Op::Rarely | Op::Scaled => args[0],
             Op::Select => self.ins().select(args[0], args[1], args[2]),
             Op::Convert(to) => self.convert(dtype, to, args[0]),
             Op::Bitcast(to) => self.bitcast(to, args[0]),

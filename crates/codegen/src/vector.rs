@@ -84,6 +84,7 @@ impl Emit<'_> {
                     _ => self.select_lanes(dtype, mask, a, b),
                 }
             }
+            (Op::Scaled, &[a, ..]) => self.lanes(dtype, a),
             (_, &[a]) => {
                 let a = self.lanes(dtype, a);
                 self.unary(op, dtype, a)

@@ -63,6 +63,9 @@ pub enum Op {
     ShrLogical,
     /// `a * b + c` of floats with one rounding.
     Fma,
+    /// `scaled y, x, k`: the float `y`. It says that `y` is `x * 2^k` with one rounding, for a whole number `k`, so that a
+    /// machine that has an instruction for this may use it. NaN is the only thing that may come of NaN.
+    Scaled,
     /// Comparison of two values of one type; `bool` result. IEEE for floats: all but `Ne` are false on NaN.
     Compare(Comparison),
     /// The bool that it is given. It says that this hardly ever holds, so that code may be made for where it does not.
@@ -190,7 +193,7 @@ pub fn reduce_lanes(widest: usize) -> usize {
 
 impl Op {
     /// The operations without parameters, each with a name of its own.
-    pub const PLAIN: [Op; 26] = [
+    pub const PLAIN: [Op; 27] = [
         Op::Neg,
         Op::Abs,
         Op::Sqrt,
@@ -215,6 +218,7 @@ impl Op {
         Op::Shr,
         Op::ShrLogical,
         Op::Fma,
+        Op::Scaled,
         Op::Rarely,
         Op::Select,
     ];
@@ -251,7 +255,7 @@ impl Op {
             | Op::Shr
             | Op::ShrLogical
             | Op::Compare(_) => 2,
-            Op::Fma | Op::Select => 3,
+            Op::Fma | Op::Scaled | Op::Select => 3,
         }
     }
 
@@ -279,7 +283,7 @@ impl Op {
             }
             Op::And | Op::Or | Op::Xor => (same && !args[0].is_float()).then_some(args[0]),
             Op::Shl | Op::Shr | Op::ShrLogical => (same && args[0].is_integer()).then_some(args[0]),
-            Op::Fma => (same && args[0].is_float()).then_some(args[0]),
+            Op::Fma | Op::Scaled => (same && args[0].is_float()).then_some(args[0]),
             Op::Compare(_) => same.then_some(DType::Bool),
             Op::Rarely => args[0].is_bool().then_some(args[0]),
             Op::Select => (args[0].is_bool() && args[1] == args[2]).then_some(args[1]),
@@ -319,6 +323,7 @@ impl Op {
             Op::Shr => "shr",
             Op::ShrLogical => "shr_logical",
             Op::Fma => "fma",
+            Op::Scaled => "scaled",
             Op::Compare(c) => c.name(),
             Op::Rarely => "rarely",
             Op::Select => "select",

@@ -148,6 +148,7 @@ macro_rules! float {
                     (Op::Min, 2) if arg(0) < arg(1) || arg(0).is_nan() => arg(0),
                     (Op::Max, 2) if arg(0) > arg(1) || arg(0).is_nan() => arg(0),
                     (Op::Min | Op::Max, 2) => arg(1),
+                    (Op::Scaled, 3) => arg(0),
                     (Op::Fma, 3) => arg(0).mul_add(arg(1), arg(2)),
                     (Op::Compare(c), 2) => return compare(c, arg(0), arg(1)),
                     _ => undefined(op, args),

@@ -359,9 +359,7 @@ impl Executable {
         let place = |output: &Output| {
             let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| match &mut together {
                 // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
-                Some(together) if output.is_small => unsafe {
-                    together.uninit(output.dtype, &output.shape)
-                },
+                Some(together) if output.is_small => unsafe { together.uninit(output.dtype, &output.shape) },
                 // SAFETY: as above.
                 _ => unsafe { Tensor::uninit(output.dtype, &output.shape) },
             });

@@ -24,15 +24,25 @@ fn first(tensor: &Tensor, len: usize) -> Tensor {
     Tensor::from_literals(tensor.dtype(), [len], &literals).expect("as many as there are")
 }
 
-/// Each math function of each float type is wide code, and has the bits of 128 at every length.
+/// Numbers for which nothing is rare.
+fn common(random: &mut Random, dtype: DType, len: usize) -> Tensor {
+    let literals: Vec<Literal> =
+        (0..len).map(|_| Literal::from_f64(dtype, (random.next() % 900) as f64 / 1000.0 + 0.03)).collect();
+    Tensor::from_literals(dtype, [len], &literals).expect("as many as asked for")
+}
+
+/// Each math function of each float type is wide code, and has the bits of 128 at every length, for odd arguments and for
+/// common ones.
 #[test]
 fn functions() {
     const MOST: usize = 200;
     let mut random = Random(11);
-    for math in FUNCTIONS {
+    for (math, is_common) in FUNCTIONS.iter().flat_map(|math| [(math, false), (math, true)]) {
         for dtype in [DType::F32, DType::F64] {
             let kernel = math.kernel(dtype);
-            let mut buffers: Vec<Tensor> = (0..=math.arity()).map(|_| random.tensor(dtype, MOST)).collect();
+            let make = if is_common { common } else { Random::tensor };
+            let mut buffers: Vec<Tensor> =
+                (0..=math.arity()).map(|_| make(&mut random, dtype, MOST)).collect();
             let expected = Machine::new(&kernel, &narrow()).run(&buffers, &[MOST as i64], &[MOST as i64]);
             let expected = expected.last().expect("the result").clone();
             buffers.pop();
@@ -79,6 +89,62 @@ const CASES: &[Case] = &[
             }
         }",
         buffers: &[(DType::F32, 1), (DType::F32, 1), (DType::F32, 1)],
+        both: true,
+    },
+    // Bitwise operations on results of others: every pair of them, from either side.
+    Case {
+        text: "kernel @bitwise(b0: u32, b1: u32, b2: u32, b3: mut u32) sizes 1 {
+            each %i < s0 {
+                %x: u32 = load b0[%i] %y: u32 = load b1[%i] %z: u32 = load b2[%i]
+                %p00: u32 = and %x, %y %l00: u32 = and %z, %p00 %q00: u32 = and %y, %x %r00: u32 = and %q00, %z
+                %p01: u32 = or %x, %y %l01: u32 = and %z, %p01 %q01: u32 = or %y, %x %r01: u32 = and %q01, %z
+                %p02: u32 = xor %x, %y %l02: u32 = and %z, %p02 %q02: u32 = xor %y, %x %r02: u32 = and %q02, %z
+                %p10: u32 = and %x, %y %l10: u32 = or %z, %p10 %q10: u32 = and %y, %x %r10: u32 = or %q10, %z
+                %p11: u32 = or %x, %y %l11: u32 = or %z, %p11 %q11: u32 = or %y, %x %r11: u32 = or %q11, %z
+                %p12: u32 = xor %x, %y %l12: u32 = or %z, %p12 %q12: u32 = xor %y, %x %r12: u32 = or %q12, %z
+                %p20: u32 = and %x, %y %l20: u32 = xor %z, %p20 %q20: u32 = and %y, %x %r20: u32 = xor %q20, %z
+                %p21: u32 = or %x, %y %l21: u32 = xor %z, %p21 %q21: u32 = or %y, %x %r21: u32 = xor %q21, %z
+                %p22: u32 = xor %x, %y %l22: u32 = xor %z, %p22 %q22: u32 = xor %y, %x %r22: u32 = xor %q22, %z
+                %w: u32 = const 2654435761
+                %m0: u32 = mul %x, %w %t0: u32 = add %m0, %l00 %m1: u32 = mul %t0, %w %t1: u32 = add %m1, %r00
+                %m2: u32 = mul %t1, %w %t2: u32 = add %m2, %l01 %m3: u32 = mul %t2, %w %t3: u32 = add %m3, %r01
+                %m4: u32 = mul %t3, %w %t4: u32 = add %m4, %l02 %m5: u32 = mul %t4, %w %t5: u32 = add %m5, %r02
+                %m6: u32 = mul %t5, %w %t6: u32 = add %m6, %l10 %m7: u32 = mul %t6, %w %t7: u32 = add %m7, %r10
+                %m8: u32 = mul %t7, %w %t8: u32 = add %m8, %l11 %m9: u32 = mul %t8, %w %t9: u32 = add %m9, %r11
+                %m10: u32 = mul %t9, %w %t10: u32 = add %m10, %l12 %m11: u32 = mul %t10, %w %t11: u32 = add %m11, %r12
+                %m12: u32 = mul %t11, %w %t12: u32 = add %m12, %l20 %m13: u32 = mul %t12, %w %t13: u32 = add %m13, %r20
+                %m14: u32 = mul %t13, %w %t14: u32 = add %m14, %l21 %m15: u32 = mul %t14, %w %t15: u32 = add %m15, %r21
+                %m16: u32 = mul %t15, %w %t16: u32 = add %m16, %l22 %m17: u32 = mul %t16, %w %t17: u32 = add %m17, %r22
+                store b3[%i], %t17
+            }
+        }",
+        buffers: &[(DType::U32, 1), (DType::U32, 1), (DType::U32, 1), (DType::U32, 1)],
+        both: true,
+    },
+    // Rotations, and what looks like one: other amounts, other operands, signs that are shifted in.
+    Case {
+        text: "kernel @rotations(b0: u32, b1: i64, b2: i32, b3: mut u32, b4: mut i64, b5: mut i32) sizes 1 {
+            each %i < s0 {
+                %x: u32 = load b0[%i] %c13: u32 = const 13 %c19: u32 = const 19 %c18: u32 = const 18
+                %l: u32 = shl %x, %c13 %r: u32 = shr_logical %x, %c19 %o: u32 = or %l, %r
+                %s: u32 = shr_logical %x, %c18 %p: u32 = or %s, %l %q: u32 = shr_logical %o, %c19
+                %t: u32 = or %l, %q %ll: u32 = shl %x, %c19 %u: u32 = or %l, %ll %v: u32 = or %r, %ll
+                %a: u32 = sub %o, %p %b: u32 = sub %t, %a %c: u32 = sub %u, %b %d: u32 = sub %v, %c
+                store b3[%i], %d
+                %y: i64 = load b1[%i] %c7: i64 = const 7 %c57: i64 = const 57
+                %f: i64 = shr_logical %y, %c57 %g: i64 = shl %y, %c7 %h: i64 = or %f, %g store b4[%i], %h
+                %z: i32 = load b2[%i] %k1: i32 = const 1 %k31: i32 = const 31
+                %m: i32 = shl %z, %k1 %n: i32 = shr %z, %k31 %e: i32 = or %m, %n store b5[%i], %e
+            }
+        }",
+        buffers: &[
+            (DType::U32, 1),
+            (DType::I64, 1),
+            (DType::I32, 1),
+            (DType::U32, 1),
+            (DType::I64, 1),
+            (DType::I32, 1),
+        ],
         both: true,
     },
     // Several results, of several widths, from operands at several places.

@@ -263,7 +263,7 @@ impl<'k> Nest<'k> {
         let literal = |value: Value| self.constants.get(&value).copied();
         let maps = Maps { kernel, level, extent, broken, literal: &literal };
         let leaf = maps.leaf(&mut body, &stored)?;
-        let short = if body.assume() { maps.leaf(&mut body, &[]) } else { None };
+        let short = if body.assume() { maps.leaf(&mut body, &stored) } else { None };
         let slots = self.hand_over(&body)?;
         match iterated {
             Iterated::Given(_) => {
@@ -276,10 +276,16 @@ impl<'k> Nest<'k> {
                 self.asm.load_const(RAX, 0);
             }
         }
-        match (short, iterated) {
-            (Some(short), _) => self.short_or_long(&short, &leaf, &slots),
-            (None, Iterated::Given(extent)) => self.past_or_not(&leaf, &stored, extent, &body, &slots)?,
-            (None, Iterated::All(_)) => self.inline(&leaf, &slots),
+        let loops = |nest: &mut Nest<'k>| match &short {
+            Some(short) => nest.short_or_long(short, &leaf, &slots),
+            None => nest.inline(&leaf, &slots),
+        };
+        let is_past = |leaf: &Leaf| leaf.loops.iter().any(|each| !each.masked);
+        match iterated {
+            Iterated::Given(extent) if is_past(short.as_ref().unwrap_or(&leaf)) => {
+                self.past_or_not(&stored, extent, &body, loops)?;
+            }
+            _ => loops(self),
         }
         none.into_iter().for_each(|jump| self.asm.land(jump));
         self.loops += 1;
@@ -442,18 +448,16 @@ impl<'k> Nest<'k> {
         self.asm.land(done);
     }
 
-    /// The loops of a function, or a copy of them that stores past caches where that is better.
+    /// Loops, or a copy of them that stores past caches where that is better.
     fn past_or_not(
         &mut self,
-        leaf: &Leaf,
         stored: &[Stored],
         extent: Size,
         body: &Body<'_>,
-        slots: &[i32],
+        loops: impl Fn(&mut Nest<'k>),
     ) -> Option<()> {
-        let is_never = stored.is_empty() || matches!(extent, Size::Const(n) if n < MANY);
-        if is_never || !leaf.loops.iter().any(|each| !each.masked) {
-            self.inline(leaf, slots);
+        if stored.is_empty() || matches!(extent, Size::Const(n) if n < MANY) {
+            loops(self);
             return Some(());
         }
         self.size(RSI, extent)?;
@@ -470,7 +474,7 @@ impl<'k> Nest<'k> {
             }
         }
         let before = self.asm.stores.len();
-        self.inline(leaf, slots);
+        loops(self);
         for opcode in self.asm.stores.drain(before..) {
             self.asm.bytes[opcode] = STORE_UNCACHED;
         }
@@ -478,7 +482,7 @@ impl<'k> Nest<'k> {
         self.asm.fence();
         let after = self.asm.jump(None);
         common.into_iter().for_each(|jump| self.asm.land(jump));
-        self.inline(leaf, slots);
+        loops(self);
         self.asm.land(after);
         Some(())
     }

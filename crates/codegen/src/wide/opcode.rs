@@ -122,6 +122,8 @@ pub(crate) const MAX_F: Pair = floats(0x5f);
 pub(crate) const SQRT: Pair = floats(0x51);
 pub(crate) const COMPARE_F: Pair = floats(0xc2);
 pub(crate) const ROUND: Pair = ints(M3A, 0x08, 0x09);
+/// The first times two to the power of the second.
+pub(crate) const SCALE: Pair = both(M38, 0x2c);
 /// `a * b + c` into `c`, `b * a + c` into `a`, `a * c + b` into `a`.
 pub(crate) const FMA_231: Pair = both(M38, 0xb8);
 pub(crate) const FMA_213: Pair = both(M38, 0xa8);

@@ -13,8 +13,8 @@ use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, St
 use super::opcode::{
     ABS_I, ADD_F, ADD_I, AND, BYTES_TO_LANES, COMPARE_F, DIV_F, FMA_231, GATHER, GATHER_FAR, LANES_TO_BYTES,
     LEADING_ZEROS, LOAD, MASK_TEST, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F, MUL_HALVES, MUL_I,
-    OR, Opcode, Pair, ROTATE, ROTATE_LEFT, ROUND, SAR, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL,
-    SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
+    OR, Opcode, Pair, ROTATE, ROTATE_LEFT, ROUND, SAR, SCALE, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT,
+    SHIFT_RIGHT, SHIFT_SIGN, SHL, SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
 };
 use crate::lanes::is_wide;
 
@@ -461,6 +461,8 @@ impl Select<'_> {
             (Op::Mul, &[a, b]) if !float => self.multiply_wide(a, b),
             (Op::Shl | Op::Shr | Op::ShrLogical, &[a, amount]) => self.shift(op, dtype, a, amount)?,
             (Op::Fma, &[a, b, c]) => self.fma(wide, a, b, c),
+            (Op::Scaled, &[_, x, k]) if new => self.two(SCALE.of(wide), x, k),
+            (Op::Scaled, &[y, ..]) => y,
             _ => return None,
         })
     }
@@ -563,14 +565,7 @@ impl Select<'_> {
             };
             let function = table(op, 0xf0, table(inner, 0xcc, 0xaa));
             let srcs = smallvec![outer, first, last];
-            return self.push(
-                TERNARY.of(wide),
-                Form::Tied,
-                Class::Vector,
-                srcs,
-                Some(function),
-                Lanes::All,
-            );
+            return self.push(TERNARY.of(wide), Form::Tied, Class::Vector, srcs, Some(function), Lanes::All);
         }
         let pair = match op {
             Op::And => AND,

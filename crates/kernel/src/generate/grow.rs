@@ -226,7 +226,9 @@ impl Grower {
                 types[0] = DType::Bool;
             }
             let is_scalar = matches!(op, Op::Rem | Op::PopCount) || (op == Op::Div && !dtype.is_float());
-            if op.result(&types).is_some() && !(self.plain && is_scalar) {
+            // Its operands would have to be what they promise.
+            let is_promise = op == Op::Scaled;
+            if op.result(&types).is_some() && !(self.plain && is_scalar) && !is_promise {
                 let args: Vec<Value> = types.iter().map(|dtype| self.value(b, *dtype)).collect();
                 self.scope.push((b.op(op, &args), false));
             }

@@ -117,6 +117,10 @@ impl<'a> Math<'a> {
         self.b.compare(Comparison::Lt, x, y)
     }
 
+    pub(super) fn at_or_above(&mut self, x: Value, y: Value) -> Value {
+        self.b.compare(Comparison::Ge, x, y)
+    }
+
     /// Whether `x` is below a number.
     pub(super) fn below(&mut self, x: Value, number: f64) -> Value {
         let number = self.c(number);
@@ -305,8 +309,9 @@ impl<'a> Math<'a> {
         let rest = self.sub(bits, half_bits);
         let first = self.exp2_int(half);
         let second = self.exp2_bits(rest);
-        let x = self.mul(x, first);
-        self.mul(x, second)
+        let y = self.mul(x, first);
+        let y = self.mul(y, second);
+        self.b.op(Op::Scaled, &[y, x, k])
     }
 
     // Error-free transformations.

@@ -99,7 +99,7 @@ impl Math<'_> {
         let large = self.above(x, large);
         let zero = self.c(0.0);
         let argument = self.select_pair(large, Pair { hi: x, lo: zero }, argument);
-        let y = self.log1p_pair(argument.hi, argument.lo);
+        let (y, ..) = self.log1p_pair(argument.hi, argument.lo);
         let ln2 = self.split(LN_2);
         let doubled = self.add(y, ln2.hi);
         let y = self.select(large, doubled, y);
@@ -233,7 +233,7 @@ pub fn atanh(b: &mut KernelBuilder, x: Value) -> Value {
     let denominator = m.fast_two_sum(one, negated);
     let doubled = m.add(magnitude, magnitude);
     let quotient = m.quotient(Pair { hi: doubled, lo: zero }, denominator);
-    let y = m.log1p_pair(quotient.hi, quotient.lo);
+    let (y, ..) = m.log1p_pair(quotient.hi, quotient.lo);
     let y = m.scale(y, 0.5);
     let (pole, nan) = (m.c(f64::INFINITY), m.c(f64::NAN));
     let at_pole = m.equals(magnitude, 1.0);

@@ -39,6 +39,8 @@ const POW_F64: [f64; 7] = [
 pub(super) struct Parts {
     pub(super) e: Value,
     pub(super) f: Value,
+    /// Where the number is subnormal, zero, or has the sign bit: that is rare, and loops are made for where it is not so.
+    pub(super) low: Value,
 }
 
 impl Math<'_> {
@@ -49,11 +51,15 @@ impl Math<'_> {
             (f64::from(f32::MIN_POSITIVE), 33_554_432.0, -25.0),
             (f64::MIN_POSITIVE, 18_014_398_509_481_984.0, -54.0),
         );
-        let tiny = self.below(x, smallest);
+        // Positive floats are in the order of their bits, and all others below.
+        let bits = self.bits(x);
+        let smallest = self.bits_of(smallest);
+        let low = self.lt(bits, smallest);
+        let low = self.rarely(low);
         let scaled = self.scale(x, up);
-        let x = self.select(tiny, scaled, x);
+        let x = self.select(low, scaled, x);
         let (lowered, zero) = (self.c(exponent), self.c(0.0));
-        let adjust = self.select(tiny, lowered, zero);
+        let adjust = self.select(low, lowered, zero);
         // The bits as a number in units of the exponent, counted from √½ and kept positive.
         let bits = self.bits(x);
         let (root, one) = (self.bits_of(std::f64::consts::FRAC_1_SQRT_2), self.bits_of(1.0));
@@ -71,7 +77,7 @@ impl Math<'_> {
         let m = self.and(shifted, mask);
         let m = self.add(m, root);
         let m = self.float(m);
-        Parts { e, f: self.offset(m, -1.0) }
+        Parts { e, f: self.offset(m, -1.0), low }
     }
 
     /// `ln(1 + f) - f` for `1 + f` between `√½` and `√2`.
@@ -88,31 +94,35 @@ impl Math<'_> {
         self.fma(s, inner, negated)
     }
 
-    /// `y = ln x` where `x` is positive and finite, else what IEEE says.
-    pub(super) fn log_special(&mut self, x: Value, y: Value) -> Value {
-        // Infinity and NaN are their own logarithms.
-        let finite = self.below(x, f64::INFINITY);
-        let y = self.select(finite, y, x);
+    /// `y = ln x` where `x` is positive and finite, else what IEEE says; `is_low` is that of its parts.
+    pub(super) fn log_special(&mut self, x: Value, y: Value, is_low: Value) -> Value {
         let (nan, pole) = (self.c(f64::NAN), self.c(f64::NEG_INFINITY));
-        let negative = self.below(x, 0.0);
-        let y = self.select(negative, nan, y);
+        let (bits, none) = (self.bits(x), self.int(0));
+        let negative = self.lt(bits, none);
+        let low = self.select(negative, nan, y);
         let zero = self.equals(x, 0.0);
-        self.select(zero, pole, y)
+        let low = self.select(zero, pole, low);
+        let y = self.select(is_low, low, y);
+        // Infinity and NaN are their own logarithms.
+        let infinity = self.bits_of(f64::INFINITY);
+        let high = self.at_or_above(bits, infinity);
+        let high = self.rarely(high);
+        self.select(high, x, y)
     }
 
     pub(super) fn log(&mut self, x: Value) -> Value {
-        let Parts { e, f } = self.log_reduce(x);
+        let Parts { e, f, low } = self.log_reduce(x);
         let tail = self.log_tail(f);
         let ln2 = self.split(LN_2);
         let y = self.fma(e, ln2.lo, tail);
         let y = self.add(f, y);
         let y = self.fma(e, ln2.hi, y);
-        self.log_special(x, y)
+        self.log_special(x, y, low)
     }
 
-    /// `ln x` of a positive finite number to about ten bits more than the type has.
-    fn log_pair(&mut self, x: Value) -> Pair {
-        let Parts { e, f } = self.log_reduce(x);
+    /// `ln x` of a positive finite number to about ten bits more than the type has, and where it is low.
+    fn log_pair(&mut self, x: Value) -> (Pair, Value) {
+        let Parts { e, f, low: is_low } = self.log_reduce(x);
         let (two, zero) = (self.c(2.0), self.c(0.0));
         let denominator = self.fast_two_sum(two, f);
         let s = self.quotient(Pair { hi: f, lo: zero }, denominator);
@@ -137,12 +147,12 @@ impl Math<'_> {
         let lo = self.add(lo, whole.lo);
         let rounding = self.add(first.lo, second.lo);
         let lo = self.add(lo, rounding);
-        self.fast_two_sum(second.hi, lo)
+        (self.fast_two_sum(second.hi, lo), is_low)
     }
 
     /// The logarithm to another base: `e factor_2 + ln m factor_e`.
     fn log_base(&mut self, x: Value, factor_2: Option<Split>, factor_e: Split) -> Value {
-        let Parts { e, f } = self.log_reduce(x);
+        let Parts { e, f, low } = self.log_reduce(x);
         let tail = self.log_tail(f);
         let factor = self.split(factor_e);
         let mut y = self.two_product(f, factor.hi);
@@ -160,14 +170,15 @@ impl Math<'_> {
                 self.fma(e, factor.hi, y)
             }
         };
-        self.log_special(x, y)
+        self.log_special(x, y, low)
     }
 
-    /// `ln(1 + x + rest)` for `x > -1` and a `rest` that is at most a few ulp of `x`.
-    pub(super) fn log1p_pair(&mut self, x: Value, rest: Value) -> Value {
+    /// `ln(1 + x + rest)` for `x > -1` and a `rest` that is at most a few ulp of `x`; the rounded sum with 1, and where that
+    /// is low.
+    pub(super) fn log1p_pair(&mut self, x: Value, rest: Value) -> (Value, Value, Value) {
         let one = self.c(1.0);
         let sum = self.two_sum(one, x);
-        let Parts { e, f } = self.log_reduce(sum.hi);
+        let Parts { e, f, low } = self.log_reduce(sum.hi);
         // Where nothing was scaled the argument itself is exact, its sum with 1 is not.
         let unscaled = self.equals(e, 0.0);
         let f = self.select(unscaled, x, f);
@@ -180,7 +191,7 @@ impl Math<'_> {
         let ln2 = self.split(LN_2);
         let y = self.fma(e, ln2.lo, tail);
         let y = self.add(f, y);
-        self.fma(e, ln2.hi, y)
+        (self.fma(e, ln2.hi, y), sum.hi, low)
     }
 }
 
@@ -203,9 +214,8 @@ pub fn log10(b: &mut KernelBuilder, x: Value) -> Value {
 pub fn log1p(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let zero = m.c(0.0);
-    let y = m.log1p_pair(x, zero);
-    let sum = m.offset(x, 1.0);
-    let y = m.log_special(sum, y);
+    let (y, sum, low) = m.log1p_pair(x, zero);
+    let y = m.log_special(sum, y, low);
     // Zeros keep their sign.
     let zero = m.equals(x, 0.0);
     m.select(zero, x, y)
@@ -215,8 +225,8 @@ pub fn log1p(b: &mut KernelBuilder, x: Value) -> Value {
 pub fn pow(b: &mut KernelBuilder, x: Value, y: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
-    let log = m.log_pair(magnitude);
-    let log_hi = m.log_special(magnitude, log.hi);
+    let (log, low) = m.log_pair(magnitude);
+    let log_hi = m.log_special(magnitude, log.hi, low);
     let exponent = m.two_product(y, log_hi);
     let lo = m.fma(y, log.lo, exponent.lo);
     let clamped = m.exp_clamp(exponent.hi);

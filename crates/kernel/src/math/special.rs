@@ -369,7 +369,7 @@ pub fn rsqrt(b: &mut KernelBuilder, x: Value) -> Value {
 pub fn cbrt(b: &mut KernelBuilder, x: Value) -> Value {
     let m = &mut Math::new(b, x);
     let magnitude = m.abs(x);
-    let Parts { e, f } = m.log_reduce(magnitude);
+    let Parts { e, f, .. } = m.log_reduce(magnitude);
     let (shifted, q) = m.round(e, 1.0 / 3.0);
     let minus_three = m.c(-3.0);
     let r = m.fma(q, minus_three, e);
@@ -430,17 +430,21 @@ pub fn erf_inv(b: &mut KernelBuilder, x: Value) -> Value {
     let centre = m.pick(-3.0, -3.25);
     let centred = m.offset(root, centre);
     let tail = m.poly_of(centred, &ERF_INV_TAIL_F32, &ERF_INV_TAIL_F64);
-    let is_middle = m.below(w, border);
-    let mut p = m.select(is_middle, middle, tail);
+    let mut tail = tail;
     // The tail of `f32` ends before this.
     if m.pick(false, true) {
         let centred = m.offset(root, -5.0);
         let end = m.poly(centred, &ERF_INV_END_F64);
         let is_end = m.above(w, 16.0);
-        p = m.select(is_end, end, p);
+        tail = m.select(is_end, end, tail);
     }
     let infinity = m.c(f64::INFINITY);
     let pole = m.equals(rest, 0.0);
-    let p = m.select(pole, infinity, p);
+    let tail = m.select(pole, infinity, tail);
+    // One of three hundred numbers: loops are made for where there is none.
+    let border = m.c(border);
+    let is_tail = m.at_or_above(w, border);
+    let is_tail = m.rarely(is_tail);
+    let p = m.select(is_tail, tail, middle);
     m.mul(x, p)
 }

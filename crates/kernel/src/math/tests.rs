@@ -13,6 +13,7 @@ use tracewell_array::{DType, Literal};
 use super::{FUNCTIONS, Function};
 use crate::build::KernelBuilder;
 use crate::ir::{Index, Kernel, Stmt, Value};
+use crate::op::Op;
 use crate::scalar;
 
 /// The functions with a reduction, and the same of the standard library.
@@ -67,6 +68,9 @@ impl Expansion {
                     for (operand, arg) in operands.iter_mut().zip(args) {
                         *operand = self.values[arg.0 as usize];
                     }
+                    if *op == Op::Scaled && self.dtype == DType::F32 {
+                        keeps_promise(operands.map(|operand| operand.as_f64()));
+                    }
                     self.values[out.0 as usize] = scalar::eval(*op, &operands[..args.len()], &[]);
                 }
                 Stmt::Op { .. } | Stmt::Load { .. } => {}
@@ -75,6 +79,14 @@ impl Expansion {
         }
         self.values[self.result.0 as usize].as_f64()
     }
+}
+
+/// A `y` that is said to be `x * 2^k` with one rounding is that, and `k` is whole.
+fn keeps_promise([y, x, k]: [f64; 3]) {
+    // In `f64` the product is exact.
+    let exact = (x * k.exp2()) as f32;
+    let is_kept = if x.is_nan() || k.is_nan() { y.is_nan() } else { f64::from(exact) == y && k == k.trunc() };
+    assert!(is_kept, "{y} is not {x} times two to the power of {k}");
 }
 
 /// The error of an `f32` in units of the exact result, or of `floor` if that is larger; infinite if one of them is

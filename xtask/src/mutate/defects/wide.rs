@@ -65,6 +65,27 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: WIDE,
     },
     Defect {
+        breaks: "the union of any two shifts is taken for a rotation",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "of == other && usize::from(left) + usize::from(right) == 8 * dtype.size()",
+        with: "of == other || usize::from(left) + usize::from(right) == 8 * dtype.size()",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "signs are shifted in where a rotation is taken for granted",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "if !arithmetic {\n                self.shifted.push",
+        with: "if arithmetic || known > 0 {\n                self.shifted.push",
+        test: WIDE,
+    },
+    Defect {
+        breaks: "of a bitwise operation on the result of another, the inner one is done",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "table(op, 0xf0, table(inner, 0xcc, 0xaa))",
+        with: "table(inner, 0xf0, table(inner, 0xcc, 0xaa))",
+        test: WIDE,
+    },
+    Defect {
         breaks: "the smaller of two floats forgets NaN",
         file: "crates/codegen/src/wide/select.rs",
         text: "let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));",
