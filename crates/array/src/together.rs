@@ -70,7 +70,7 @@ mod tests {
                 let value = f32::from(number);
                 for i in 0..shape.len() {
                     // SAFETY: so many elements are at this address.
-                    unsafe { address.cast::<f32>().add(i).write(value) };
+                    unsafe { address.cast::<f32>().wrapping_add(i).write(value) };
                 }
                 tensor
             })

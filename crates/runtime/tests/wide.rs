@@ -371,20 +371,32 @@ fn large_results() {
                 %square: f64 = mul %y, %y store b3[%i], %square
             }
         }";
+    // One element is not like the others.
+    let rare = text.replace(
+        "store b2[%i], %double",
+        "%far: f32 = const 2000000.0 %is: bool = eq %x, %far %rare: bool = rarely %is
+                %same: f32 = select %rare, %x, %double store b2[%i], %same",
+    );
+    for text in [text, rare.as_str()] {
+        large_result(text, LENGTH, |i| if text == rare && i == 2_000_000 { 1.0 } else { 2.0 });
+    }
+}
+
+fn large_result(text: &str, length: usize, times: impl Fn(usize) -> f32) {
     let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let floats = Tensor::from_fn([LENGTH], |i| i as f32);
-    let doubles = Tensor::from_fn([LENGTH], |i| i as f64);
+    let floats = Tensor::from_fn([length], |i| i as f32);
+    let doubles = Tensor::from_fn([length], |i| i as f64);
     let buffers = [floats.clone(), doubles.clone(), floats, doubles];
     for target in widths() {
         let code = compile(&kernel, &target).expect("a kernel that compiles");
         assert_eq!(code.wide.len(), 1);
         let machine = Machine::new(&kernel, &target);
         // The second part starts inside a vector.
-        for ends in [vec![LENGTH as i64], vec![LENGTH as i64 / 2 + 3, LENGTH as i64]] {
-            let found = machine.run(&buffers, &[LENGTH as i64], &ends);
+        for ends in [vec![length as i64], vec![length as i64 / 2 + 3, length as i64]] {
+            let found = machine.run(&buffers, &[length as i64], &ends);
             let floats = found[2].to_vec::<f32>().expect("floats");
             let doubles = found[3].to_vec::<f64>().expect("doubles");
-            assert!(floats.iter().enumerate().all(|(i, &x)| x == 2.0 * i as f32), "{ends:?}");
+            assert!(floats.iter().enumerate().all(|(i, &x)| x == times(i) * i as f32), "{ends:?}");
             assert!(doubles.iter().enumerate().all(|(i, &x)| x == i as f64 * i as f64), "{ends:?}");
         }
     }

@@ -18,12 +18,12 @@ loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a 
                  ours_s             the median of seconds of one call
                  peer               `jax`, `numpy`, `c`, `one thread`, or null
                  peer_s             its median
-                 ratio              peer_s / ours_s: how many times faster we are
+                 ratio              how many times faster we are: the median of the rounds' peer / ours
                  first_call_s       our first call: tracing, compilation, one run
                  peer_first_call_s  the peer's
                  building_s         our tracing and compiling
                  peer_building_s    the peer's
-                 ours_spread        the slowest round in those of the fastest
+                 ours_spread        the slowest round in those of the fastest, of many without a tenth at either end
                  peer_spread        the peer's
                  ours_bytes         of results and of what lies between
                  peer_bytes         the peer's
@@ -32,7 +32,7 @@ loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a 
                  agrees             whether the results do
                and the speeds as objects of the group `limits` with name, group, threads, per_second
 --threads N    of ours and of the peer; 2 unless told
---rounds N     so many of ours and of the peer, in turn; 7 unless told
+--rounds N     so many of ours and of the peer, in turn, and up to five times as many while they differ; 7 unless told
 --python PATH  a Python with JAX and NumPy; one of our own, made when it is first needed, unless told
 ";
 

@@ -26,6 +26,8 @@ pub(super) struct Row {
     threads: usize,
     ours: Times,
     peer: Option<(Peer, Times)>,
+    /// The peer's time in ours: how many times faster we are.
+    ratio: Option<f64>,
     /// Whether the results do, where there are two.
     pub(super) agrees: Option<bool>,
     bytes: Option<Bytes>,
@@ -35,7 +37,7 @@ pub(super) struct Row {
 
 struct Times {
     median: f64,
-    /// The slowest round in those of the fastest.
+    /// The slowest round in those of the fastest, of many without a tenth at either end.
     spread: f64,
     first: f64,
     /// Tracing and compiling.
@@ -47,7 +49,9 @@ struct Times {
 impl Times {
     fn new(sample: &mut Sample) -> Times {
         let median = median(&mut sample.times);
-        let spread = sample.times.last().zip(sample.times.first()).map_or(1.0, |(slow, fast)| slow / fast);
+        let end = sample.times.len() / 10;
+        let kept = &sample.times[end..sample.times.len() - end];
+        let spread = kept.last().zip(kept.first()).map_or(1.0, |(slow, fast)| slow / fast);
         let taken = sample.bytes.and_then(|bytes| bytes.taken());
         let building = (!sample.builds.is_empty()).then(|| self::median(&mut sample.builds));
         Times { median, spread, first: sample.first.seconds, building, taken }
@@ -62,10 +66,11 @@ impl Row {
         peer: Option<(Side, Sample)>,
         agreement: Agreement,
     ) -> Row {
+        let ratio = peer.as_ref().map(|(_, peer)| median(&mut ratios(&ours.times, &peer.times)));
         let agrees = peer.as_ref().map(|(_, peer)| agreement.holds(&ours.first.result, &peer.first.result));
         let peer = peer.map(|(side, mut sample)| (side.who, Times::new(&mut sample)));
         let bytes = ours.bytes;
-        Row { name, threads, ours: Times::new(&mut ours), peer, agrees, bytes, share: None }
+        Row { name, threads, ours: Times::new(&mut ours), peer, ratio, agrees, bytes, share: None }
     }
 
     /// Of our program, if they were asked for.
@@ -76,11 +81,6 @@ impl Row {
     /// Our time.
     pub(super) fn seconds(&self) -> f64 {
         self.ours.median
-    }
-
-    /// The peer's time in ours: how many times faster we are.
-    fn ratio(&self) -> Option<f64> {
-        self.peer.as_ref().map(|(_, peer)| peer.median / self.ours.median)
     }
 
     /// The peer's first call. C is compiled before it is called.
@@ -97,7 +97,7 @@ impl Row {
             ("ours_s", number(Some(self.ours.median))),
             ("peer", self.peer.as_ref().map_or("null".to_string(), |(who, _)| quoted(who.name()))),
             ("peer_s", number(self.peer.as_ref().map(|(_, peer)| peer.median))),
-            ("ratio", number(self.ratio())),
+            ("ratio", number(self.ratio)),
             ("first_call_s", number(Some(self.ours.first))),
             ("peer_first_call_s", number(self.peer_first())),
             ("building_s", number(self.ours.building)),
@@ -112,6 +112,12 @@ impl Row {
         let fields: Vec<String> = fields.iter().map(|(key, value)| format!("\"{key}\": {value}")).collect();
         format!("  {{{}}}", fields.join(", "))
     }
+}
+
+/// How many times faster we are, by round: what is beside each other in time has the same neighbours. Where one side has
+/// more rounds than the other, the last ones are left out.
+pub(super) fn ratios(ours: &[f64], peer: &[f64]) -> Vec<f64> {
+    ours.iter().zip(peer).map(|(ours, peer)| peer / ours).collect()
 }
 
 /// The names of the columns.
@@ -140,7 +146,7 @@ impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Row { name, threads, ours, .. } = self;
         write!(f, "{name:<24} {threads:>7} {:>10} {:>7.2}  ", show(ours.median), ours.spread)?;
-        match (&self.peer, self.ratio()) {
+        match (&self.peer, self.ratio) {
             (Some((who, peer)), Some(ratio)) => write!(
                 f,
                 "{:<10} {:>11} {:>7.2} {ratio:>7.2} {:>11} {:>11} {:>11} {:>11} {:>9} {:>9} {:>6}  {}",

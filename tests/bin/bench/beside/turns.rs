@@ -1,12 +1,19 @@
 //! Both sides of a comparison, in turn.
 
+use std::time::Instant;
+
 use super::limits::Limits;
 use super::peers::{Crew, Side};
-use super::report::{Row, Sample};
+use super::report::{Row, Sample, ratios};
 use super::{Plan, Program};
 use crate::Result;
 use crate::options::Options;
 
+/// Rounds go on for so many times as many, and for so many seconds, while the middle half of what they say is further
+/// apart than this: a machine that others use too is now fast, now slow.
+const MORE: usize = 5;
+const LONG: f64 = 2.5;
+const APART: f64 = 1.05;
 /// No more first calls of a side that has spent so many seconds on them.
 const PATIENCE: f64 = 20.0;
 /// How often a program that is called is built.
@@ -39,7 +46,11 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
     for (side, _) in &*sides {
         calls.push(crew.member(*side)?.calls(program.name)?);
     }
-    for _ in 0..rounds {
+    let start = Instant::now();
+    for round in 0..MORE * rounds {
+        if round >= rounds && (is_calm(sides) || start.elapsed().as_secs_f64() > LONG) {
+            break;
+        }
         for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
             sample.times.push(crew.member(*side)?.time(program.name, calls)?);
         }
@@ -53,6 +64,16 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
         sample.bytes = Some(crew.member(*side)?.memory(program.name)?);
     }
     Ok(())
+}
+
+/// Whether rounds say the same.
+fn is_calm(sides: &[(Side, Sample)]) -> bool {
+    let mut said = match sides {
+        [(_, ours), (_, peer)] => ratios(&ours.times, &peer.times),
+        _ => sides[0].1.times.clone(),
+    };
+    said.sort_unstable_by(f64::total_cmp);
+    said[said.len() * 3 / 4] / said[said.len() / 4] < APART
 }
 
 /// First calls, each of a program that was forgotten.

@@ -86,6 +86,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: WIDE,
     },
     Defect {
+        breaks: "a power of two is scaled by a number, not a number by a power of two",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "(Op::Scaled, &[_, x, k]) if new => self.two(SCALE.of(wide), x, k),",
+        with: "(Op::Scaled, &[_, x, k]) if new => self.two(SCALE.of(wide), k, x),",
+        test: WIDE,
+    },
+    Defect {
         breaks: "the smaller of two floats forgets NaN",
         file: "crates/codegen/src/wide/select.rs",
         text: "let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));",
