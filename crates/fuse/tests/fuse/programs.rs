@@ -496,81 +496,82 @@ fn rows_in_place() {
     check(
         &compositions::softmax(&[40, 30]),
         expect![[r#"
-        program @composition {
-          $0: f32[1200] = input 0
-          $1: f32[1200] = output reuse input 0
-          kernel @reduce_max_sub_exp_reduce_sum_div(b0: f32, b1: mut f32) sizes 2 {
-            local b2: f32[32]
-            each %0 < s0 {
-              %3: f32 = reduce max over %1 < s1 {
-                %2: f32 = load b0[%0*s1 + %1]
-                yield %2
+            program @composition {
+              $0: f32[1200] = input 0
+              $1: f32[1200] = output reuse input 0
+              kernel @reduce_max_sub_exp_reduce_sum_div(b0: f32, b1: mut f32) sizes 2 {
+                local b2: f32[32]
+                each %0 < s0 {
+                  %3: f32 = reduce max over %1 < s1 {
+                    %2: f32 = load b0[%0*s1 + %1]
+                    yield %2
+                  }
+                  each %4 < s1 {
+                    %5: f32 = load b0[%0*s1 + %4]
+                    %6: f32 = sub %5, %3
+                    %7: f32 = const 1.0
+                    %8: f32 = const 0.0
+                    %9: f32 = const -104.0
+                    %10: bool = lt %6, %9
+                    %11: f32 = const 89.0
+                    %12: bool = lt %11, %6
+                    %13: f32 = select %12, %11, %6
+                    %14: f32 = select %10, %8, %13
+                    %15: f32 = const 1.442695
+                    %16: f32 = const 12582912.0
+                    %17: f32 = fma %14, %15, %16
+                    %18: f32 = sub %17, %16
+                    %19: f32 = const -0.6931472
+                    %20: f32 = const 1.9046542e-9
+                    %21: f32 = fma %18, %19, %14
+                    %22: f32 = fma %18, %20, %21
+                    %23: f32 = const 0.0013839651
+                    %24: f32 = const 0.008369205
+                    %25: f32 = fma %23, %22, %24
+                    %26: f32 = const 0.0416681
+                    %27: f32 = fma %25, %22, %26
+                    %28: f32 = const 0.16666517
+                    %29: f32 = fma %27, %22, %28
+                    %30: f32 = const 0.49999994
+                    %31: f32 = fma %29, %22, %30
+                    %32: f32 = mul %22, %22
+                    %33: f32 = mul %32, %31
+                    %34: f32 = add %22, %33
+                    %35: f32 = add %7, %34
+                    %36: f32 = const 0.5
+                    %37: f32 = fma %18, %36, %16
+                    %38: i32 = bitcast %17
+                    %39: i32 = bitcast %37
+                    %40: i32 = sub %38, %39
+                    %41: i32 = const 23
+                    %42: i32 = shl %39, %41
+                    %43: i32 = const 1065353216
+                    %44: i32 = add %42, %43
+                    %45: f32 = bitcast %44
+                    %46: i32 = shl %40, %41
+                    %47: i32 = add %46, %43
+                    %48: f32 = bitcast %47
+                    %49: f32 = mul %35, %45
+                    %50: f32 = mul %49, %48
+                    %51: f32 = scaled %50, %35, %18
+                    %52: f32 = select %10, %8, %51
+                    store b2[%4], %52
+                  }
+                  %55: f32 = reduce add over %53 < s1 {
+                    %54: f32 = load b2[%53]
+                    yield %54
+                  }
+                  each %56 < s1 {
+                    %57: f32 = load b2[%56]
+                    %58: f32 = div %57, %55
+                    store b1[%0*s1 + %56], %58
+                  }
+                }
               }
-              each %4 < s1 {
-                %5: f32 = load b0[%0*s1 + %4]
-                %6: f32 = sub %5, %3
-                %7: f32 = const 1.0
-                %8: f32 = const 0.0
-                %9: f32 = const -104.0
-                %10: bool = lt %6, %9
-                %11: f32 = const 89.0
-                %12: bool = lt %11, %6
-                %13: f32 = select %12, %11, %6
-                %14: f32 = select %10, %8, %13
-                %15: f32 = const 1.442695
-                %16: f32 = const 12582912.0
-                %17: f32 = fma %14, %15, %16
-                %18: f32 = sub %17, %16
-                %19: f32 = const -0.6931472
-                %20: f32 = const 1.9046542e-9
-                %21: f32 = fma %18, %19, %14
-                %22: f32 = fma %18, %20, %21
-                %23: f32 = const 0.0013839651
-                %24: f32 = const 0.008369205
-                %25: f32 = fma %23, %22, %24
-                %26: f32 = const 0.0416681
-                %27: f32 = fma %25, %22, %26
-                %28: f32 = const 0.16666517
-                %29: f32 = fma %27, %22, %28
-                %30: f32 = const 0.49999994
-                %31: f32 = fma %29, %22, %30
-                %32: f32 = mul %22, %22
-                %33: f32 = mul %32, %31
-                %34: f32 = add %22, %33
-                %35: f32 = add %7, %34
-                %36: f32 = const 0.5
-                %37: f32 = fma %18, %36, %16
-                %38: i32 = bitcast %17
-                %39: i32 = bitcast %37
-                %40: i32 = sub %38, %39
-                %41: i32 = const 23
-                %42: i32 = shl %39, %41
-                %43: i32 = const 1065353216
-                %44: i32 = add %42, %43
-                %45: f32 = bitcast %44
-                %46: i32 = shl %40, %41
-                %47: i32 = add %46, %43
-                %48: f32 = bitcast %47
-                %49: f32 = mul %35, %45
-                %50: f32 = mul %49, %48
-                %51: f32 = select %10, %8, %50
-                store b2[%4], %51
-              }
-              %54: f32 = reduce add over %52 < s1 {
-                %53: f32 = load b2[%52]
-                yield %53
-              }
-              each %55 < s1 {
-                %56: f32 = load b2[%55]
-                %57: f32 = div %56, %54
-                store b1[%0*s1 + %55], %57
-              }
+              launch @reduce_max_sub_exp_reduce_sum_div($0, $1) sizes 40, 30 cost 87
+              return $1
             }
-          }
-          launch @reduce_max_sub_exp_reduce_sum_div($0, $1) sizes 40, 30 cost 85
-          return $1
-        }
-    "#]],
+        "#]],
     );
 }
 
