@@ -301,7 +301,6 @@ mod guard {
 
     impl Mapping {
         /// Maps room for `bytes`, or says `None` if that exceeds the address space.
-        #[inline]
         pub(super) fn new(bytes: usize, align: usize) -> Option<Mapping> {
             // SAFETY: `sysconf` only reads a constant of the system.
             let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;

@@ -567,12 +567,8 @@ impl Select<'_> {
             let srcs = smallvec![outer, first, last];
             return self.push(TERNARY.of(wide), Form::Tied, Class::Vector, srcs, Some(function), Lanes::All);
         }
-        let pair = match op {
-            Op::And => AND,
-            Op::Or => OR,
-            _ => XOR,
-        };
-        let result = self.two(pair.of(wide), a, b);
+        let opcode = self.single(op, dtype).expect("a bitwise operation is one instruction");
+        let result = self.two(opcode, a, b);
         self.bitwise.push((result, (op, [a, b])));
         result
     }
