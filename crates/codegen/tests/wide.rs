@@ -183,6 +183,28 @@ fn loops_are_one_function() {
     assert!(compile(&kernel(carried), &target.with_text()).is_ok_and(|code| code.clif.is_some()));
 }
 
+/// The rows of an array whose length is known: additions, and next to nothing around them.
+#[test]
+fn short_rows_are_no_loops() {
+    let Ok(target) = Target::host().with_width(Width::W512) else { return };
+    let text = "kernel @rows(b0: f32, b1: mut f32) sizes 1 {
+        each %i < s0 {
+            %s: f32 = reduce add over %j < 40 { %x: f32 = load b0[%i*40 + %j] yield %x }
+            %r: f32 = sqrt %s store b1[%i], %r
+        }
+    }";
+    let code = compile(&kernel(text), &target).expect("a kernel that compiles");
+    let lines = read_back(&code, Width::W512);
+    // What is between the loop's start and its end is what is behind a jump and before one that goes back to it.
+    let is_jump = |line: &&String| line.starts_with('j');
+    let row = lines.split(|line| is_jump(&line)).max_by_key(|part| part.len()).expect("a loop");
+    let adds = row.iter().filter(|line| line.starts_with("vaddps")).count();
+    // Three vectors, of which the last is masked, and halves of lanes.
+    assert_eq!(adds, 3 + 1 + 4, "{row:#?}");
+    let others = row.iter().filter(|line| !line.starts_with('v') && !line.starts_with('k')).count();
+    assert!(row.len() <= 24 && others <= 6, "{row:#?}");
+}
+
 /// A vector is loaded at once from places that 32 bits say, and in two halves where their sum could need more.
 #[test]
 fn near_places_are_loaded_at_once() {

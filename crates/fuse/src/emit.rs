@@ -16,8 +16,9 @@ use crate::index::Affine;
 use crate::loops::LoopId;
 use crate::nest::{Further, Nest, Scalar};
 
-/// Inner extents and strides up to this are part of a kernel.
-const SMALL: i64 = 16;
+/// Inner extents and strides up to this are part of a kernel: loops of so few iterations are better where that is known,
+/// and others share kernels between shapes.
+const SMALL: i64 = 512;
 /// Turns of a reduction that are written out.
 const TINY: i64 = 4;
 /// Most scalars of such a turn.

@@ -7,24 +7,39 @@ use super::ahead::{FAR, walk};
 use super::body::{Body, Number, Stream};
 use super::encode::{General, Jump, Place, RAX, RDX, When};
 use super::leaf::POINTERS;
-use super::nest::{Iterated, Nest};
+use super::moving::Origin;
+use super::nest::{Handed, Iterated, Nest};
 use super::registers::BLOCK;
 
 impl Nest<'_> {
-    /// Brings the pointers of a loop to their registers, and its numbers to the frame; returns where.
-    pub(crate) fn hand_over(&mut self, body: &Body<'_>) -> Option<Vec<i32>> {
-        let slots = body.numbers.iter().map(|number| self.number(*number, Some(body)));
+    /// Brings pointers to registers and numbers to the frame; returns where. A body is that of an innermost loop.
+    pub(crate) fn hand_over(
+        &mut self,
+        numbers: &[Number],
+        streams: &[Stream],
+        body: Option<&Body<'_>>,
+    ) -> Option<Handed> {
+        let slots = numbers.iter().map(|number| self.number(*number, body));
         let slots = slots.collect::<Option<Vec<i32>>>()?;
-        for (stream, &register) in body.streams.iter().zip(&POINTERS) {
-            self.address(register, stream, Some(body))?;
+        let mut pointers = Vec::with_capacity(streams.len());
+        for (stream, &place) in streams.iter().zip(&POINTERS) {
+            let origin = Origin::new(stream, body);
+            let (register, is_there) = match &mut self.moving {
+                Some(moving) => moving.register(&origin, &self.constants)?,
+                None => (place, false),
+            };
+            if !is_there {
+                self.address(register, &origin)?;
+            }
+            pointers.push(register);
         }
-        Some(slots)
+        Some(Handed { slots, pointers })
     }
 
     /// Where in the frame a number is.
     pub(crate) fn number(&mut self, number: Number, body: Option<&Body<'_>>) -> Option<i32> {
         match (number, body) {
-            (Number::Value(value), _) => self.frame.known(value),
+            (Number::Value(value), _) => self.home_at(value),
             (Number::IsFar, Some(body)) => Some(self.frame.number(number, walk(self.kernel, body))),
             (Number::Size(size) | Number::Last(_, size), _) => Some(self.frame.number(number, vec![size])),
             (Number::IsFar, None) => None,
@@ -61,9 +76,9 @@ impl Nest<'_> {
         Some(())
     }
 
-    /// Where a pointer points to, the variable of an innermost loop being 0.
-    pub(crate) fn address(&mut self, to: General, stream: &Stream, body: Option<&Body<'_>>) -> Option<()> {
-        let buffer = stream.buffer;
+    /// Adds up an address.
+    pub(crate) fn address(&mut self, to: General, origin: &Origin) -> Option<()> {
+        let buffer = origin.buffer;
         let size = self.kernel.buffer_dtype(buffer).size() as i64;
         match self.frame.local(buffer) {
             Some(local) => {
@@ -76,7 +91,7 @@ impl Nest<'_> {
             }
         }
         let mut bytes = 0i64;
-        match stream.index.offset {
+        match origin.offset {
             Size::Const(n) => debug_assert_eq!(n, 0, "a number is part of each access"),
             offset @ Size::Param(_) => {
                 self.size(RAX, offset)?;
@@ -84,35 +99,31 @@ impl Nest<'_> {
                 self.asm.add(to, RAX);
             }
         }
-        for &(value, scale) in &stream.index.terms {
-            let mut parts = Vec::new();
-            match body {
-                Some(body) => body.parts_at_0(value, false, &mut parts),
-                None => parts.push((value, false)),
-            }
-            for (value, is_negative) in parts {
-                match (self.constants.get(&value), scale) {
-                    (Some(&bits), Size::Const(scale)) => {
-                        let part = (bits as i64).checked_mul(scale)?.checked_mul(size)?;
-                        bytes = bytes.checked_add(if is_negative { -part } else { part })?;
-                        continue;
-                    }
-                    (Some(&bits), _) => self.asm.load_const(RAX, i32::try_from(bits as i64).ok()?),
-                    (None, _) => self.asm.load(RAX, Place::Memory(BLOCK, None, self.frame.known(value)?)),
+        for &(value, scale, is_negative) in &origin.parts {
+            match (self.constants.get(&value), scale) {
+                (Some(&bits), Size::Const(scale)) => {
+                    let part = (bits as i64).checked_mul(scale)?.checked_mul(size)?;
+                    bytes = bytes.checked_add(if is_negative { -part } else { part })?;
+                    continue;
                 }
-                match scale {
-                    Size::Const(scale) => {
-                        let scale = i32::try_from(scale.checked_mul(size)?).ok()?;
-                        self.asm.multiply_const(RAX, RAX, scale);
-                    }
-                    Size::Param(_) => {
-                        self.size(RDX, scale)?;
-                        self.asm.multiply(RAX, Place::Register(RDX));
-                        self.asm.multiply_const(RAX, RAX, size as i32);
-                    }
+                (Some(&bits), _) => self.asm.load_const(RAX, i32::try_from(bits as i64).ok()?),
+                (None, _) => {
+                    let home = self.home_of(value)?;
+                    self.asm.load(RAX, home);
                 }
-                if is_negative { self.asm.subtract(to, RAX) } else { self.asm.add(to, RAX) }
             }
+            match scale {
+                Size::Const(scale) => {
+                    let scale = i32::try_from(scale.checked_mul(size)?).ok()?;
+                    self.asm.multiply_const(RAX, RAX, scale);
+                }
+                Size::Param(_) => {
+                    self.size(RDX, scale)?;
+                    self.asm.multiply(RAX, Place::Register(RDX));
+                    self.asm.multiply_const(RAX, RAX, size as i32);
+                }
+            }
+            if is_negative { self.asm.subtract(to, RAX) } else { self.asm.add(to, RAX) }
         }
         if bytes != 0 {
             self.asm.add_const(to, i32::try_from(bytes).ok()?);
@@ -139,18 +150,18 @@ impl Nest<'_> {
             Iterated::All(_) => self.asm.load_const(RAX, 0),
             Iterated::Given(_) => self.asm.load(RAX, self.frame.start()),
         }
-        self.compare_with_end(iterated)?;
+        self.compare_with_end(RAX, iterated)?;
         Some(Some(self.asm.jump(Some(When::NotLess))))
     }
 
     /// Compares a counter with where its loop ends.
-    pub(crate) fn compare_with_end(&mut self, iterated: Iterated) -> Option<()> {
+    pub(crate) fn compare_with_end(&mut self, counter: General, iterated: Iterated) -> Option<()> {
         match iterated {
-            Iterated::Given(_) => self.asm.compare(RAX, self.frame.end()),
-            Iterated::All(Size::Const(n)) => self.asm.compare_const(RAX, i32::try_from(n).ok()?),
+            Iterated::Given(_) => self.asm.compare(counter, self.frame.end()),
+            Iterated::All(Size::Const(n)) => self.asm.compare_const(counter, i32::try_from(n).ok()?),
             Iterated::All(size) => {
                 self.size(RDX, size)?;
-                self.asm.compare(RAX, Place::Register(RDX));
+                self.asm.compare(counter, Place::Register(RDX));
             }
         }
         Some(())

@@ -100,6 +100,11 @@ impl Frame {
         self.homes.get(&value).copied()
     }
 
+    /// The values that have a home by now.
+    pub(crate) fn at_home(&self) -> impl Iterator<Item = Value> + '_ {
+        self.homes.keys().copied()
+    }
+
     /// Where a number is that depends on these sizes.
     pub(crate) fn number(&mut self, number: Number, sizes: Vec<Size>) -> i32 {
         let known = |(known, of, _): &&(Number, Vec<Size>, i32)| *known == number && *of == sizes;

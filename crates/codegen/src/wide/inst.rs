@@ -151,6 +151,23 @@ impl Inst {
     }
 }
 
+/// Most instructions of a loop that is written out as a whole.
+const LONGEST_WRITTEN_OUT: i64 = 96;
+
+/// The lanes of a mask register, if so many iterations are left: there are 16 for each group, of which the upper half is
+/// a register of its own for lanes of 64 bits.
+pub(crate) fn iterations_of(mask: u8, count: i64) -> u16 {
+    let before = 16 * ((mask - 1) / 2) + 8 * ((mask - 1) % 2);
+    let count = (count - i64::from(before)).clamp(0, 16);
+    ((1u32 << count) - 1) as u16
+}
+
+/// Whether all lanes of a mask register are iterations.
+fn is_whole(mask: u8, count: i64) -> bool {
+    let wanted = if mask % 2 == 1 { u16::MAX } else { 0xff };
+    iterations_of(mask, count) & wanted == wanted
+}
+
 /// The body of a loop, all its copies one after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
@@ -182,6 +199,60 @@ impl Line {
         }
         let mut keep = keep.into_iter();
         self.insts.retain(|_| keep.next() == Some(true));
+    }
+
+    /// The line as often as there are turns, from the iteration `at` on, with the loop variable known; with as many
+    /// iterations as a mask is for, if lanes are masked. `None` if that is long.
+    pub(crate) fn written_out(&self, turns: i64, step: i64, at: i64, masked: Option<i64>) -> Option<Line> {
+        let is_fixed = |inst: &Inst| !matches!(inst.form, Form::Variable | Form::Leave);
+        if turns.checked_mul(self.insts.len() as i64)? > LONGEST_WRITTEN_OUT
+            || !self.insts.iter().all(is_fixed)
+        {
+            return None;
+        }
+        let mut line =
+            Line { accumulators: self.accumulators, classes: self.classes.clone(), insts: Vec::new() };
+        for turn in 0..turns {
+            // Accumulators are the same in every turn.
+            let first = line.classes.len() - self.classes.len();
+            let renamed = |reg: Reg| match (reg.0 as usize) < self.accumulators {
+                true => reg,
+                false => Reg(reg.0 + first as u32),
+            };
+            let count = masked.map(|count| count - turn * step);
+            for inst in self.insts.iter().filter(|inst| !self.is_idle(inst, count)) {
+                let mut inst = inst.clone();
+                inst.out = inst.out.map(renamed);
+                for src in &mut inst.srcs {
+                    if let Src::Reg(reg) = src {
+                        *reg = renamed(*reg);
+                    }
+                }
+                inst.lanes = match (inst.lanes, count) {
+                    (Lanes::Iterations(mask), Some(count)) if is_whole(mask, count) => Lanes::All,
+                    (Lanes::Masked(reg), _) => Lanes::Masked(renamed(reg)),
+                    (Lanes::Kept(reg), _) => Lanes::Kept(renamed(reg)),
+                    (lanes, _) => lanes,
+                };
+                if let Some(memory) = &mut inst.memory {
+                    let bytes = memory.scale.checked_mul(at + turn * step)?;
+                    memory.offset = memory.offset.checked_add(i32::try_from(bytes).ok()?)?;
+                    memory.scale = 0;
+                }
+                line.insts.push(inst);
+            }
+            if turn + 1 < turns {
+                line.classes.extend_from_slice(&self.classes);
+            }
+        }
+        line.prune();
+        Some(line)
+    }
+
+    /// Whether what an instruction stores or sums up is in lanes that are no iterations, with so many of them.
+    fn is_idle(&self, inst: &Inst, count: Option<i64>) -> bool {
+        let lasts = inst.out.is_none_or(|out| (out.0 as usize) < self.accumulators);
+        matches!((inst.lanes, count), (Lanes::Iterations(mask), Some(count)) if lasts && iterations_of(mask, count) == 0)
     }
 
     pub(crate) fn class(&self, reg: Reg) -> Class {

@@ -5,10 +5,10 @@
 //! function returns where its loop stopped: at the end, or before a turn that it was not made for.
 
 use super::Level;
-use super::encode::{Assembler, General, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When};
-use super::inst::{Lanes, Line, Steadies, Steady, SteadyId};
+use super::encode::{Assembler, General, Jump, Operands, Place, RAX, RBP, RBX, RCX, RDX, RSI, RSP, When};
+use super::inst::{Lanes, Line, Steadies, Steady, SteadyId, iterations_of};
 use super::opcode::{
-    BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, OR, STORE,
+    BROADCAST, BROADCAST_WIDE_VEX, LOW_BITS, MASK_FROM_GENERAL, MASK_SHIFT, MASK_XNOR, OR, STORE, XOR,
 };
 use super::pick;
 use super::registers::{Allocation, BLOCK, Surroundings};
@@ -51,6 +51,16 @@ pub(crate) struct Leaf {
     pub(crate) loops: Vec<Loop>,
 }
 
+/// What loops in a function know of it.
+pub(crate) struct Within<'a> {
+    /// The register of each pointer.
+    pub(crate) streams: &'a [General],
+    /// Where numbers are in the block.
+    pub(crate) slot: &'a dyn Fn(u32) -> i32,
+    /// How many iterations there are, if that is known; otherwise registers hold where they start and how many are left.
+    pub(crate) count: Option<i64>,
+}
+
 /// Bytes of a function, and how many of them are instructions.
 #[derive(Clone, Debug)]
 pub(crate) struct LeafCode {
@@ -76,7 +86,9 @@ impl Leaf {
             asm.load(register, Place::Memory(BLOCK, None, 8 * k as i32));
         }
         let mut slots = 0;
-        self.inline(&mut asm, &mut pool, &mut slots, &|number| self.slot(number));
+        let slot = |number: u32| self.slot(number);
+        let within = Within { streams: &POINTERS[..self.streams], slot: &slot, count: None };
+        self.inline(&mut asm, &mut pool, &mut slots, &within);
         for jump in std::mem::take(&mut asm.leaving) {
             asm.land(jump);
         }
@@ -99,48 +111,48 @@ impl Leaf {
         (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions })
     }
 
-    /// Its loops, in a function whose registers hold pointers, the loop variable and how many iterations are left.
-    /// Accumulators are in the first vectors afterwards. `slot` is where numbers are in the block.
+    /// Its loops, in a function. Accumulators are in the first vectors afterwards.
     pub(crate) fn inline(
         &self,
         asm: &mut Assembler,
         pool: &mut Vec<u8>,
         slots: &mut u32,
-        slot: &dyn Fn(u32) -> i32,
+        within: &Within<'_>,
     ) {
-        let places = places(self.level, &self.steadies, pool, slot);
+        let places = places(self.level, &self.steadies, pool, within.slot);
         for (register, id) in self.accumulators.iter().enumerate() {
-            let wide = self.steadies.all[id.0 as usize].element() == Some(8);
-            let op = match self.level {
-                Level::Avx2 if wide => BROADCAST_WIDE_VEX,
-                _ => BROADCAST.of(wide),
-            };
-            asm.vector(op, &Operands::new(register as u8, 0, places[id.0 as usize]));
+            self.start(asm, register as u8, *id, &places);
         }
-        for each in &self.loops {
-            let around = Surroundings {
-                level: self.level,
-                steadies: &self.steadies,
-                places: &places,
-                streams: &POINTERS[..self.streams],
-                taken_masks: if each.masked { iteration_masks(&each.line) } else { 0 },
-                far: each.far.is_some(),
-            };
-            if each.masked {
-                masked_loop(asm, each, &around, pool, slots);
-            } else {
-                let is_far = each.far.map(|number| {
-                    asm.load(RSI, Place::Memory(BLOCK, None, slot(number)));
-                    asm.compare_const(RSI, 0);
-                    asm.jump(Some(When::NotGreater))
-                });
-                whole_loop(asm, each, &around, slots);
-                is_far.into_iter().for_each(|near| asm.land(near));
+        let mut writer = Writer { leaf: self, asm, pool, slots, within, places: &places };
+        let far = self.loops.iter().find_map(|each| each.far);
+        match (within.count, far) {
+            (None, _) => self.loops.iter().for_each(|each| writer.counted(each)),
+            (Some(count), None) => writer.known(&self.loops, count),
+            (Some(count), Some(number)) => {
+                let near = writer.unless_far(number);
+                writer.known(&self.loops, count);
+                let end = writer.asm.jump(None);
+                writer.asm.land(near);
+                writer.known(self.loops.iter().filter(|each| each.far.is_none()), count);
+                writer.asm.land(end);
             }
         }
         for &(a, b) in &self.united {
             asm.vector(OR.of(false), &Operands::new(a, a, Place::Register(b)));
         }
+    }
+
+    /// Brings what an accumulator starts from to its register.
+    fn start(&self, asm: &mut Assembler, register: u8, id: SteadyId, places: &[Place]) {
+        let steady = self.steadies.all[id.0 as usize];
+        if matches!(steady, Steady::Bits32(0) | Steady::Bits64(0)) {
+            return asm.vector(XOR.of(false), &Operands::new(register, register, Place::Register(register)));
+        }
+        let op = match self.level {
+            Level::Avx2 if steady.element() == Some(8) => BROADCAST_WIDE_VEX,
+            _ => BROADCAST.of(steady.element() == Some(8)),
+        };
+        asm.vector(op, &Operands::new(register, 0, places[id.0 as usize]));
     }
 
     /// Where in the block the address is to which accumulators go.
@@ -208,6 +220,85 @@ pub(crate) fn iteration_masks(line: &Line) -> u8 {
         Lanes::Iterations(mask) => all | 1 << mask,
         _ => all,
     })
+}
+
+/// Loops on their way into a function.
+struct Writer<'a> {
+    leaf: &'a Leaf,
+    asm: &'a mut Assembler,
+    pool: &'a mut Vec<u8>,
+    slots: &'a mut u32,
+    within: &'a Within<'a>,
+    places: &'a [Place],
+}
+
+impl<'a> Writer<'a> {
+    fn around(&self, each: &Loop) -> Surroundings<'a> {
+        Surroundings {
+            level: self.leaf.level,
+            steadies: &self.leaf.steadies,
+            places: self.places,
+            streams: self.within.streams,
+            taken_masks: if each.masked { iteration_masks(&each.line) } else { 0 },
+            far: each.far.is_some(),
+            is_loop: true,
+        }
+    }
+
+    /// Jumps unless arrays are walked far.
+    fn unless_far(&mut self, number: u32) -> Jump {
+        self.asm.load(RSI, Place::Memory(BLOCK, None, (self.within.slot)(number)));
+        self.asm.compare_const(RSI, 0);
+        self.asm.jump(Some(When::NotGreater))
+    }
+
+    /// A loop whose iterations registers say.
+    fn counted(&mut self, each: &Loop) {
+        let around = self.around(each);
+        if each.masked {
+            return masked_loop(self.asm, each, &around, self.pool, self.slots);
+        }
+        let near = each.far.map(|number| self.unless_far(number));
+        whole_loop(self.asm, each, &around, self.slots);
+        near.into_iter().for_each(|near| self.asm.land(near));
+    }
+
+    /// Loops over so many iterations: those that are short are no loops any more.
+    fn known<'l>(&mut self, loops: impl IntoIterator<Item = &'l Loop>, count: i64) {
+        let mut done = 0;
+        for each in loops {
+            let (step, left) = (i64::from(each.step), count - done);
+            let turns = if each.masked { (left + step - 1) / step } else { left / step };
+            if turns == 0 {
+                continue;
+            }
+            let now = left.min(turns * step);
+            let around = self.around(each);
+            match each.line.written_out(turns, step, done, each.masked.then_some(now)) {
+                Some(line) => once(self.asm, &line, now - (turns - 1) * step, &around, self.slots),
+                None => {
+                    self.asm.load_const(RAX, done as i32);
+                    self.asm.load_const(RDX, now as i32);
+                    match each.masked {
+                        true => masked_loop(self.asm, each, &around, self.pool, self.slots),
+                        false => whole_loop(self.asm, each, &around, self.slots),
+                    }
+                }
+            }
+            done += now;
+        }
+    }
+}
+
+/// A line that is done once, for this many iterations.
+pub(crate) fn once(asm: &mut Assembler, line: &Line, count: i64, around: &Surroundings<'_>, slots: &mut u32) {
+    let taken_masks = iteration_masks(line);
+    for mask in (1..8).filter(|mask| taken_masks >> mask & 1 == 1) {
+        asm.load_const(RSI, iterations_of(mask, count) as i32);
+        asm.vector(MASK_FROM_GENERAL, &Operands::new(mask, 0, Place::Register(RSI)));
+    }
+    let around = Surroundings { taken_masks, is_loop: false, ..*around };
+    Allocation::new(&around, asm, line, slots).run();
 }
 
 /// A loop over whole steps; what is left is for the next.

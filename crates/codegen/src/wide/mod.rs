@@ -6,9 +6,10 @@
 //! block on the stack and calls it (`loops`). What is refused here stays with Cranelift, and all give the same bits.
 //!
 //! In reading order: `nest` and `loops` decide what is taken, `map` makes the loops that sum up nothing and `sum` those
-//! that do, `stretch` what is between loops and `around` the arithmetic of addresses, `body` walks the statements, `select`, `compare` and `convert` say what an
-//! operation is, `registers` gives out registers, `frame` the stack, `leaf` and `encode` write bytes, `opcode` is the
-//! list of instructions; `ahead` and `uncached` are about what is too large for caches.
+//! that do, `stretch` what is between loops, `around` and `moving` the arithmetic of addresses, `body` walks the
+//! statements, `select`, `compare` and `convert` say what an operation is, `registers` gives out registers, `frame` the
+//! stack, `leaf` and `encode` write bytes, `opcode` is the list of instructions; `ahead` and `uncached` are about what is
+//! too large for caches.
 
 mod ahead;
 mod around;
@@ -22,6 +23,7 @@ mod leaf;
 mod level;
 mod loops;
 mod map;
+mod moving;
 mod nest;
 mod opcode;
 mod pick;

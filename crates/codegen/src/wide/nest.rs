@@ -13,20 +13,23 @@ use tracewell_kernel::{Accumulator, Combine, Kernel, Op, Region, Size, Stmt, Val
 
 use super::Level;
 use super::body::Body;
-use super::encode::{Assembler, General, Jump, Operands, Place, RAX, RCX, RDI, RDX, RSI, RSP, When};
+use super::encode::{Assembler, General, Jump, Place, RAX, RCX, RDI, RDX, RSI, RSP, When};
 use super::frame::Frame;
 use super::inst::{Line, Steadies};
-use super::leaf::{Leaf, LeafCode, MOST_STACK, MOST_STREAMS, POINTERS, iteration_masks, places, saved};
+use super::leaf::{Leaf, LeafCode, MOST_STACK, MOST_STREAMS, Within, once, places, saved};
 use super::loops::LIMIT;
 use super::map::Maps;
-use super::opcode::MASK_FROM_GENERAL;
-use super::registers::{Allocation, BLOCK, Surroundings};
+use super::moving::{self, Moving};
+use super::registers::{BLOCK, Surroundings};
 use super::stretch::Stretch;
-use super::sum::Summed;
+use super::sum::{Apart, Summed};
 use super::uncached::{MANY, STORE_UNCACHED, Stored};
 use crate::hoist::{Iterations, invariant, is_straight};
 use crate::plan::{laned, plan};
 use crate::target::Target;
+
+/// Most iterations of a loop that may be written out.
+const MOST_KNOWN: i64 = 1 << 20;
 
 /// Which iterations of a loop are meant.
 #[derive(Clone, Copy)]
@@ -35,6 +38,12 @@ pub(crate) enum Iterated {
     Given(Size),
     /// All of them.
     All(Size),
+}
+
+/// What a loop was handed: where in the frame its numbers are, and the registers of its pointers.
+pub(crate) struct Handed {
+    pub(crate) slots: Vec<i32>,
+    pub(crate) pointers: Vec<General>,
 }
 
 /// What of the way into a function is known at its end only.
@@ -57,6 +66,8 @@ pub(crate) struct Nest<'k> {
     /// How often each value is used.
     uses: Vec<u32>,
     pub(crate) frame: Frame,
+    /// The loop around innermost loops that is being written, if its pointers move along.
+    pub(crate) moving: Option<Moving>,
     pub(crate) asm: Assembler,
     pool: Vec<u8>,
     /// Vectors that go to the stack.
@@ -81,13 +92,14 @@ pub(crate) fn whole(kernel: &Kernel, target: &Target) -> Option<LeafCode> {
         constants: FxHashMap::default(),
         uses: vec![0; kernel.values.len()],
         frame: Frame::new(kernel),
+        moving: None,
         asm: Assembler::new(level),
         pool: Vec::new(),
         spilled: 0,
         loops: 0,
     };
-    let accesses = nest.look(&kernel.body)?;
-    let saved = saved(accesses.min(MOST_STREAMS));
+    let pointers = nest.look(&kernel.body)?;
+    let saved = saved(pointers.min(MOST_STREAMS));
     let open = nest.enter(saved);
     match kernel.body.stmts.as_slice() {
         [Stmt::Each { var, extent, body }] => nest.each(*var, Iterated::Given(*extent), body)?,
@@ -98,10 +110,10 @@ pub(crate) fn whole(kernel: &Kernel, target: &Target) -> Option<LeafCode> {
 }
 
 impl<'k> Nest<'k> {
-    /// Notes constants and uses; returns the most loads and stores of a region, `None` if there is something that is no
-    /// loop.
+    /// Notes constants and uses; returns the most registers for pointers that something takes, `None` if there is
+    /// something that is no loop.
     fn look(&mut self, region: &Region) -> Option<usize> {
-        let mut most = 0;
+        let mut most = moving::registers(region).unwrap_or(0);
         let mut accesses = 0;
         for value in &region.yields {
             self.uses[value.0 as usize] += 1;
@@ -177,8 +189,9 @@ impl<'k> Nest<'k> {
     }
 
     /// The statements of a region, but for those that were done before.
-    fn region(&mut self, region: &'k Region, hoisted: &[bool]) -> Option<()> {
+    pub(crate) fn region(&mut self, region: &'k Region, hoisted: &[bool]) -> Option<()> {
         let mut straight: Vec<&Stmt> = Vec::new();
+        let mut apart = None;
         for (at, stmt) in region.stmts.iter().enumerate() {
             if hoisted.get(at) == Some(&true) {
                 continue;
@@ -187,7 +200,7 @@ impl<'k> Nest<'k> {
                 straight.push(stmt);
                 continue;
             }
-            self.straight(&std::mem::take(&mut straight))?;
+            self.straight(&std::mem::take(&mut straight), apart.take())?;
             match stmt {
                 Stmt::Each { var, extent, body } => self.each(*var, Iterated::All(*extent), body)?,
                 // Elements one after the other are scalars, which Cranelift is for.
@@ -197,12 +210,12 @@ impl<'k> Nest<'k> {
                     self.counted(*var, Iterated::All(*extent), body, &hoisted)?;
                 }
                 Stmt::Reduce { var, extent, accumulators, body } => {
-                    self.reduce(*var, *extent, accumulators, body)?;
+                    apart = Some(self.reduce(*var, *extent, accumulators, body)?);
                 }
                 _ => return None,
             }
         }
-        self.straight(&straight)
+        self.straight(&straight, apart)
     }
 
     fn each(&mut self, var: Value, iterated: Iterated, region: &'k Region) -> Option<()> {
@@ -226,7 +239,12 @@ impl<'k> Nest<'k> {
         hoisted: &[bool],
     ) -> Option<()> {
         let none = self.unless_any(iterated)?;
-        self.straight(&done_before(region, hoisted))?;
+        self.straight(&done_before(region, hoisted), None)?;
+        if moving::registers(region).is_some() {
+            self.moving_loop(var, iterated, region, hoisted)?;
+            none.into_iter().for_each(|jump| self.asm.land(jump));
+            return Some(());
+        }
         let counter = self.frame.home(var);
         match iterated {
             Iterated::Given(_) => self.asm.load(RAX, self.frame.start()),
@@ -238,7 +256,7 @@ impl<'k> Nest<'k> {
         self.asm.load(RAX, counter);
         self.asm.add_const(RAX, 1);
         self.asm.store(RAX, counter);
-        self.compare_with_end(iterated)?;
+        self.compare_with_end(RAX, iterated)?;
         self.asm.jump_back(Some(When::Less), again);
         none.into_iter().for_each(|jump| self.asm.land(jump));
         Some(())
@@ -252,7 +270,7 @@ impl<'k> Nest<'k> {
         };
         self.is_long(extent)?;
         let none = self.unless_any(iterated)?;
-        self.straight(&done_before(region, hoisted))?;
+        self.straight(&done_before(region, hoisted), None)?;
         let laned = laned(self.kernel, var, region);
         let mut body = Body::new(self.kernel, self.level, var, region, hoisted, &laned)?;
         let stored = match iterated {
@@ -264,26 +282,29 @@ impl<'k> Nest<'k> {
         let maps = Maps { kernel, level, extent, broken, literal: &literal };
         let leaf = maps.leaf(&mut body, &stored)?;
         let short = if body.assume() { maps.leaf(&mut body, &stored) } else { None };
-        let slots = self.hand_over(&body)?;
-        match iterated {
+        let handed = self.hand_over(&body.numbers, &body.streams, Some(&body))?;
+        let count = match iterated {
+            Iterated::All(Size::Const(n)) if short.is_none() && n <= MOST_KNOWN => Some(n),
+            Iterated::All(extent) => {
+                self.size(RDX, extent)?;
+                self.asm.load_const(RAX, 0);
+                None
+            }
             Iterated::Given(_) => {
                 self.asm.load(RAX, self.frame.start());
                 self.asm.load(RDX, self.frame.end());
                 self.asm.subtract(RDX, RAX);
+                None
             }
-            Iterated::All(extent) => {
-                self.size(RDX, extent)?;
-                self.asm.load_const(RAX, 0);
-            }
-        }
+        };
         let loops = |nest: &mut Nest<'k>| match &short {
-            Some(short) => nest.short_or_long(short, &leaf, &slots),
-            None => nest.inline(&leaf, &slots),
+            Some(short) => nest.short_or_long(short, &leaf, &handed),
+            None => nest.inline(&leaf, &handed, count),
         };
         let is_past = |leaf: &Leaf| leaf.loops.iter().any(|each| !each.masked);
         match iterated {
             Iterated::Given(extent) if is_past(short.as_ref().unwrap_or(&leaf)) => {
-                self.past_or_not(&stored, extent, &body, loops)?;
+                self.past_or_not(&stored, extent, &handed.pointers, loops)?;
             }
             _ => loops(self),
         }
@@ -292,14 +313,14 @@ impl<'k> Nest<'k> {
         Some(())
     }
 
-    /// An innermost loop that sums up.
+    /// An innermost loop that sums up; returns what is left to do with its lanes.
     fn reduce(
         &mut self,
         var: Value,
         extent: Size,
         accumulators: &[Accumulator],
         region: &'k Region,
-    ) -> Option<()> {
+    ) -> Option<Apart> {
         if !is_straight(region) {
             return None;
         }
@@ -309,7 +330,7 @@ impl<'k> Nest<'k> {
             accumulators.iter().map(|a| (a.combine, self.kernel.dtype(a.out))).collect();
         let lanes = lanes_of(combined.iter().map(|(_, dtype)| *dtype));
         let none = self.unless_any(Iterated::All(extent))?;
-        self.straight(&done_before(region, &hoisted))?;
+        self.straight(&done_before(region, &hoisted), None)?;
         let laned = laned(self.kernel, var, region);
         let mut body = Body::new(self.kernel, self.level, var, region, &hoisted, &laned)?;
         let (kernel, level, broken) = (self.kernel, self.level, self.broken);
@@ -317,18 +338,21 @@ impl<'k> Nest<'k> {
         let summed =
             Summed { kernel, level, broken, literal: &literal, accumulators: &combined, lanes, extent };
         let leaf = summed.leaf(&mut body)?;
-        let homes: Vec<i32> = accumulators.iter().map(|a| self.frame.home_at(a.out)).collect();
-        let mut steadies = Steadies::default();
-        let fold = summed.fold(&leaf, &homes, &mut steadies)?;
-        let slots = self.hand_over(&body)?;
+        let handed = self.hand_over(&body.numbers, &body.streams, Some(&body))?;
         // Without iterations accumulators are what they start from.
         none.into_iter().for_each(|jump| self.asm.land(jump));
-        self.size(RDX, extent)?;
-        self.asm.load_const(RAX, 0);
-        self.inline(&leaf, &slots);
-        self.line(&fold, &steadies, 0, &[]);
+        let count = match extent {
+            Size::Const(n) if n <= MOST_KNOWN => Some(n),
+            _ => {
+                self.size(RDX, extent)?;
+                self.asm.load_const(RAX, 0);
+                None
+            }
+        };
+        self.inline(&leaf, &handed, count);
         self.loops += 1;
-        Some(())
+        let outs = accumulators.iter().map(|a| a.out).collect();
+        Some(Apart { outs, accumulators: combined, lanes, registers: leaf.accumulators.len() })
     }
 
     /// Whether a loop fills a vector.
@@ -336,14 +360,21 @@ impl<'k> Nest<'k> {
         (!matches!(extent, Some(Size::Const(n)) if n < self.level.lanes() as i64)).then_some(())
     }
 
-    /// Statements one after the other, in parts: an address may be made from values that are at home.
-    fn straight(&mut self, stmts: &[&Stmt]) -> Option<()> {
+    /// Statements one after the other, in parts: an address may be made from values that are at home. Sums whose lanes
+    /// are apart become one before.
+    fn straight(&mut self, stmts: &[&Stmt], mut apart: Option<Apart>) -> Option<()> {
         if stmts.len() > LIMIT {
             return None;
         }
+        // A bool is a mask to an operation, and a vector to a sum: on its way home it becomes the one from the other.
+        if let Some(bools) =
+            apart.take_if(|apart| apart.accumulators.iter().any(|(_, dtype)| dtype.is_bool()))
+        {
+            self.stretch(&[], &bools.outs.clone(), Some(bools))?;
+        }
         let mut rest = stmts;
-        while !rest.is_empty() {
-            let mut inside: Vec<Value> = Vec::new();
+        while !rest.is_empty() || apart.is_some() {
+            let mut inside: Vec<Value> = apart.iter().flat_map(|apart| apart.outs.iter().copied()).collect();
             let end = rest.iter().position(|stmt| {
                 let is_made_here = |value: &Value| inside.contains(value);
                 match stmt {
@@ -359,14 +390,14 @@ impl<'k> Nest<'k> {
                 false
             });
             let (now, later) = rest.split_at(end.unwrap_or(rest.len()));
-            self.stretch(now, &inside)?;
+            self.stretch(now, &inside, apart.take())?;
             rest = later;
         }
         Some(())
     }
 
     /// Statements in the lowest lanes; those of their values that others use go home.
-    fn stretch(&mut self, stmts: &[&Stmt], made: &[Value]) -> Option<()> {
+    fn stretch(&mut self, stmts: &[&Stmt], made: &[Value], apart: Option<Apart>) -> Option<()> {
         let mut inside: FxHashMap<Value, u32> = FxHashMap::default();
         for stmt in stmts {
             match stmt {
@@ -389,50 +420,50 @@ impl<'k> Nest<'k> {
             numbers: Vec::new(),
             steadies: Steadies::default(),
         };
-        let line = stretch.line(stmts, &homes)?;
+        let line = stretch.line(stmts, &homes, apart.as_ref())?;
         let Stretch { streams, numbers, steadies, .. } = stretch;
         if streams.len() > MOST_STREAMS {
             return None;
         }
-        let slots = numbers.iter().map(|number| self.number(*number, None)).collect::<Option<Vec<i32>>>()?;
-        for (stream, &register) in streams.iter().zip(&POINTERS) {
-            self.address(register, stream, None)?;
-        }
-        self.line(&line, &steadies, streams.len(), &slots);
+        let handed = self.hand_over(&numbers, &streams, None)?;
+        self.line(&line, &steadies, &handed);
         Some(())
     }
 
     /// A line that is done once. Its first pointer is that to the frame.
-    fn line(&mut self, line: &Line, steadies: &Steadies, streams: usize, slots: &[i32]) {
+    fn line(&mut self, line: &Line, steadies: &Steadies, handed: &Handed) {
         if line.insts.is_empty() {
             return;
         }
-        let places = places(self.level, steadies, &mut self.pool, &|number| slots[number as usize]);
-        let registers: Vec<General> =
-            [BLOCK].into_iter().chain(POINTERS[..streams].iter().copied()).collect();
-        let taken_masks = iteration_masks(line);
+        let slot = |number: u32| handed.slots[number as usize];
+        let places = places(self.level, steadies, &mut self.pool, &slot);
+        let pointers: Vec<General> = [BLOCK].into_iter().chain(handed.pointers.iter().copied()).collect();
         // One lane is meant: the first of what has two parts.
-        for mask in (1..8).filter(|mask| taken_masks >> mask & 1 == 1) {
-            self.asm.load_const(RSI, i32::from(mask == 1));
-            self.asm.vector(MASK_FROM_GENERAL, &Operands::new(mask, 0, Place::Register(RSI)));
-        }
-        let level = self.level;
-        let around =
-            Surroundings { level, steadies, places: &places, streams: &registers, taken_masks, far: false };
-        Allocation::new(&around, &mut self.asm, line, &mut self.spilled).run();
+        let around = Surroundings {
+            level: self.level,
+            steadies,
+            places: &places,
+            streams: &pointers,
+            taken_masks: 0,
+            far: false,
+            is_loop: false,
+        };
+        once(&mut self.asm, line, 1, &around, &mut self.spilled);
     }
 
-    /// The loops of a function, in place.
-    fn inline(&mut self, leaf: &Leaf, slots: &[i32]) {
-        leaf.inline(&mut self.asm, &mut self.pool, &mut self.spilled, &|number| slots[number as usize]);
+    /// The loops of a function, in place; for how many iterations, if that is known.
+    fn inline(&mut self, leaf: &Leaf, handed: &Handed, count: Option<i64>) {
+        let slot = |number: u32| handed.slots[number as usize];
+        let within = Within { streams: &handed.pointers, slot: &slot, count };
+        leaf.inline(&mut self.asm, &mut self.pool, &mut self.spilled, &within);
     }
 
     /// The loops of a function that leaves before a turn that it was not made for; such a turn is for the other.
-    fn short_or_long(&mut self, short: &Leaf, long: &Leaf, slots: &[i32]) {
+    fn short_or_long(&mut self, short: &Leaf, long: &Leaf, handed: &Handed) {
         let lanes = self.level.lanes() as i32;
         let left = self.frame.slot();
         let again = self.asm.bytes.len();
-        self.inline(short, slots);
+        self.inline(short, handed, None);
         let leaving = std::mem::take(&mut self.asm.leaving);
         let done = self.asm.jump(None);
         leaving.into_iter().for_each(|jump| self.asm.land(jump));
@@ -441,7 +472,7 @@ impl<'k> Nest<'k> {
         let last = self.asm.jump(Some(When::NotGreater));
         self.asm.load_const(RDX, lanes);
         self.asm.land(last);
-        self.inline(long, slots);
+        self.inline(long, handed, None);
         self.asm.load(RDX, left);
         self.asm.subtract_const(RDX, lanes);
         self.asm.jump_back(Some(When::Greater), again);
@@ -453,7 +484,7 @@ impl<'k> Nest<'k> {
         &mut self,
         stored: &[Stored],
         extent: Size,
-        body: &Body<'_>,
+        pointers: &[General],
         loops: impl Fn(&mut Nest<'k>),
     ) -> Option<()> {
         if stored.is_empty() || matches!(extent, Size::Const(n) if n < MANY) {
@@ -465,11 +496,11 @@ impl<'k> Nest<'k> {
         let mut common: Vec<Jump> = vec![self.asm.jump(Some(When::Less))];
         for to in stored {
             self.asm.multiply_const(RSI, RAX, to.size as i32);
-            self.asm.add(RSI, POINTERS[to.stream]);
+            self.asm.add(RSI, pointers[to.stream]);
             self.asm.test_const(RSI, self.level.bytes() as i32 - 1);
             common.push(self.asm.jump(Some(When::NotZero)));
-            for other in (0..body.streams.len()).filter(|other| *other != to.stream) {
-                self.asm.compare(POINTERS[to.stream], Place::Register(POINTERS[other]));
+            for other in (0..pointers.len()).filter(|other| *other != to.stream) {
+                self.asm.compare(pointers[to.stream], Place::Register(pointers[other]));
                 common.push(self.asm.jump(Some(When::Zero)));
             }
         }

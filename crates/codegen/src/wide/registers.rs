@@ -18,7 +18,7 @@ use super::opcode::{
 const SLOT: i32 = 64;
 
 /// Where everything outside of a line is.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     pub(crate) level: Level,
     pub(crate) steadies: &'a Steadies,
@@ -30,6 +30,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) taken_masks: u8,
     /// Whether arrays are walked far.
     pub(crate) far: bool,
+    /// Whether the line is done more than once.
+    pub(crate) is_loop: bool,
 }
 
 /// The registers of one class.
@@ -129,7 +131,9 @@ impl<'a> Allocation<'a> {
     /// Keeps in registers what is steady, as far as the line leaves room.
     fn settle(&mut self, steady_uses: &[u32]) {
         let mut wanted: Vec<u32> = (0..steady_uses.len() as u32).collect();
-        wanted.retain(|&id| steady_uses[id as usize] > 0);
+        // What is used once, and that once, needs no register of its own.
+        let least = if self.around.is_loop { 1 } else { 2 };
+        wanted.retain(|&id| steady_uses[id as usize] >= least);
         // Room for operands that are brought in for one instruction.
         let room = self.around.level.registers() as i64 - self.line.accumulators as i64;
         let mut room = usize::try_from(room - self.pressure() as i64).unwrap_or(0);
@@ -652,7 +656,7 @@ fn operands<'a>(line: &'a Line, uses: &[SmallVec<[u32; 4]>]) -> Vec<Option<&'a I
         operands[last.0 as usize] = load.filter(|load| {
             is_load(load)
                 && load.lanes == inst.lanes
-                && load.memory.is_some_and(|memory| matches!(memory.scale, 1 | 2 | 4 | 8))
+                && load.memory.is_some_and(|memory| matches!(memory.scale, 0 | 1 | 2 | 4 | 8))
         });
     }
     operands

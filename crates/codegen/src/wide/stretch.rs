@@ -10,6 +10,7 @@ use super::body::{Number, Stream, place_of};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Src, Steadies, Steady};
 use super::opcode::{BROADCAST, STORE_LOWEST};
 use super::select::{Parts, Select, parts_of};
+use super::sum::Apart;
 use crate::lanes::is_wide;
 
 /// A straight line of statements.
@@ -25,11 +26,20 @@ pub(crate) struct Stretch<'a> {
 }
 
 impl Stretch<'_> {
-    /// The instructions of statements; values that others need go to their `homes`.
-    pub(crate) fn line(&mut self, stmts: &[&Stmt], homes: &[(Value, i32)]) -> Option<Line> {
+    /// The instructions of statements, after those that make sums of lanes that are `apart`; values that others need
+    /// go to their `homes`.
+    pub(crate) fn line(
+        &mut self,
+        stmts: &[&Stmt],
+        homes: &[(Value, i32)],
+        apart: Option<&Apart>,
+    ) -> Option<Line> {
         let mut steadies = std::mem::take(&mut self.steadies);
         let mut select = Select::new(self.level, &mut steadies, true, false);
         let mut values: FxHashMap<Value, Parts> = FxHashMap::default();
+        if let Some(apart) = apart {
+            values.extend(select.fold(apart)?);
+        }
         for stmt in stmts {
             match stmt {
                 Stmt::Op { op: Op::Const(_), .. } => {}
@@ -65,7 +75,9 @@ impl Stretch<'_> {
         for &(value, home) in homes {
             let dtype = self.kernel.dtype(value);
             let parts = self.value(&mut select, &values, value);
-            let parts = if dtype.is_bool() { select.mask_to_lanes(&parts)? } else { parts };
+            // The sum of bools is no mask.
+            let is_sum = apart.is_some_and(|apart| apart.outs.contains(&value));
+            let parts = if dtype.is_bool() && !is_sum { select.mask_to_lanes(&parts)? } else { parts };
             select.keep(is_wide(dtype), parts[0], Memory { stream: 0, scale: 0, offset: home });
         }
         let line = select.finish();

@@ -7,11 +7,11 @@ use tracewell_kernel::{Combine, Kernel, Op, Size, Value};
 use super::Level;
 use super::ahead::{is_better_far, may_be_far};
 use super::body::{Body, Number};
-use super::inst::{Class, Line, Memory, Reg, Src, Steadies, Steady, SteadyId};
+use super::inst::{Class, Reg, Src, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, Loop};
 use super::loops::LIMIT;
 use super::opcode::ALIGN;
-use super::select::{Accumulator, Select, parts_of};
+use super::select::{Accumulator, Parts, Select, parts_of};
 use crate::lanes::is_wide;
 
 /// Most instructions of a turn that is written out several times, and how often.
@@ -132,38 +132,45 @@ impl Summed<'_> {
         let turn = Loop { line, step: (turns * lanes) as i32, masked, far: None };
         Some(Summing { turn, starts, results, united })
     }
+}
 
-    /// What halves the lanes of each accumulator of a function until one is left, and stores that one: `homes` are
-    /// where, from the first pointer on.
-    pub(crate) fn fold(&self, leaf: &Leaf, homes: &[i32], steadies: &mut Steadies) -> Option<Line> {
-        let mut select = Select::new(self.level, steadies, false, false);
-        select.line.accumulators = leaf.accumulators.len();
-        let mut registers =
-            leaf.accumulators.iter().map(|_| select.line.reg(Class::Vector)).collect::<Vec<Reg>>();
-        for (&(combine, dtype), &home) in self.accumulators.iter().zip(homes) {
-            let count = self.lanes / self.level.lanes() * parts_of(dtype);
+/// Sums whose lanes are still apart, in the first vectors.
+pub(crate) struct Apart {
+    pub(crate) outs: Vec<Value>,
+    pub(crate) accumulators: Vec<(Combine, DType)>,
+    /// How many lanes each has.
+    pub(crate) lanes: usize,
+    /// How many vectors are taken.
+    pub(crate) registers: usize,
+}
+
+impl Select<'_> {
+    /// Halves the lanes of sums until one is left, at the start of a line.
+    pub(crate) fn fold(&mut self, apart: &Apart) -> Option<Vec<(Value, Parts)>> {
+        self.line.accumulators = apart.registers;
+        let mut registers = (0..apart.registers).map(|_| self.line.reg(Class::Vector)).collect::<Vec<Reg>>();
+        let mut sums = Vec::with_capacity(apart.outs.len());
+        for (&(combine, dtype), &out) in apart.accumulators.iter().zip(&apart.outs) {
+            let count = apart.lanes / self.level.lanes() * parts_of(dtype);
             let mut vectors: Vec<Src> = registers.drain(..count).map(Src::Reg).collect();
             while vectors.len() > 1 {
                 let upper = vectors.split_off(vectors.len() / 2);
                 let pairs = vectors.iter().zip(&upper);
-                vectors = pairs
-                    .map(|(&a, &b)| select.combined(combine.op(), dtype, a, b))
-                    .collect::<Option<_>>()?;
+                vectors =
+                    pairs.map(|(&a, &b)| self.combined(combine.op(), dtype, a, b)).collect::<Option<_>>()?;
             }
             let mut sum = vectors[0];
             let mut width = self.level.bytes() / if is_wide(dtype) { 8 } else { 4 } / 2;
             while width > 0 {
-                let upper = select.two_by(ALIGN.of(is_wide(dtype)), sum, sum, width as u8);
-                sum = select.combined(combine.op(), dtype, sum, upper)?;
+                let upper = self.two_by(ALIGN.of(is_wide(dtype)), sum, sum, width as u8);
+                sum = self.combined(combine.op(), dtype, sum, upper)?;
                 width /= 2;
             }
-            select.keep(is_wide(dtype), sum, Memory { stream: 0, scale: 0, offset: home });
+            sums.push((out, smallvec![sum; parts_of(dtype)]));
         }
-        Some(select.finish())
+        Some(sums)
     }
-}
 
-impl Select<'_> {
     /// One step of a reduction, on one vector of each operand.
     fn combined(&mut self, op: Op, dtype: DType, a: Src, b: Src) -> Option<Src> {
         match self.single(op, dtype) {

@@ -59,18 +59,18 @@ fn broadcast() {
               $0: f32[1500] = input 0
               $1: f32[30] = input 1
               $2: f32[1500] = output reuse input 0
-              kernel @sqrt_mul(b0: f32, b1: f32, b2: mut f32) sizes 2 {
+              kernel @sqrt_mul(b0: f32, b1: f32, b2: mut f32) sizes 1 {
                 each %0 < s0 {
                   %1: f32 = load b1[%0]
                   %2: f32 = sqrt %1
-                  each %3 < s1 {
-                    %4: f32 = load b0[%0*s1 + %3]
+                  each %3 < 50 {
+                    %4: f32 = load b0[%0*50 + %3]
                     %5: f32 = mul %4, %2
-                    store b2[%0*s1 + %3], %5
+                    store b2[%0*50 + %3], %5
                   }
                 }
               }
-              launch @sqrt_mul($0, $1, $2) sizes 30, 50 cost 16
+              launch @sqrt_mul($0, $1, $2) sizes 30 cost 16
               return $2
             }
         "#]],
@@ -122,16 +122,16 @@ fn layernorm() {
               $1: f32[190] = input 1
               $2: f32[190] = input 2
               $3: f32[11400] = output reuse input 0
-              kernel @reduce_sum_div_sub_sub_mul_reduce_sum_di(b0: f32, b1: f32, b2: f32, b3: mut f32) sizes 2 {
+              kernel @reduce_sum_div_sub_sub_mul_reduce_sum_di(b0: f32, b1: f32, b2: f32, b3: mut f32) sizes 1 {
                 each %0 < s0 {
-                  %3: f32 = reduce add over %1 < s1 {
-                    %2: f32 = load b0[%0*s1 + %1]
+                  %3: f32 = reduce add over %1 < 190 {
+                    %2: f32 = load b0[%0*190 + %1]
                     yield %2
                   }
                   %4: f32 = const 190.0
                   %5: f32 = div %3, %4
-                  %10: f32 = reduce add over %6 < s1 {
-                    %7: f32 = load b0[%0*s1 + %6]
+                  %10: f32 = reduce add over %6 < 190 {
+                    %7: f32 = load b0[%0*190 + %6]
                     %8: f32 = sub %7, %5
                     %9: f32 = mul %8, %8
                     yield %9
@@ -140,19 +140,19 @@ fn layernorm() {
                   %12: f32 = const 1e-5
                   %13: f32 = add %11, %12
                   %14: f32 = sqrt %13
-                  each %15 < s1 {
-                    %16: f32 = load b0[%0*s1 + %15]
+                  each %15 < 190 {
+                    %16: f32 = load b0[%0*190 + %15]
                     %17: f32 = load b1[%15]
                     %18: f32 = load b2[%15]
                     %19: f32 = sub %16, %5
                     %20: f32 = div %19, %14
                     %21: f32 = mul %20, %17
                     %22: f32 = add %21, %18
-                    store b3[%0*s1 + %15], %22
+                    store b3[%0*190 + %15], %22
                   }
                 }
               }
-              launch @reduce_sum_div_sub_sub_mul_reduce_sum_di($0, $1, $2, $3) sizes 60, 190 cost 263
+              launch @reduce_sum_div_sub_sub_mul_reduce_sum_di($0, $1, $2, $3) sizes 60 cost 263
               return $3
             }
         "#]],
@@ -184,22 +184,22 @@ fn columns() {
                       %6: f32 = load b3[%5]
                       %7: f32 = load b4[%5]
                       %8: f32 = load b1[%4*4]
-                      %9: f32 = load b0[%0*s1 + %4*s3 + %5]
+                      %9: f32 = load b0[%0*100 + %4*s3 + %5]
                       %10: f32 = mul %9, %8
                       %11: f32 = add %6, %10
                       %12: f32 = max %7, %9
                       %13: f32 = load b1[%4*4 + 1]
-                      %14: f32 = load b0[%0*s1 + %4*s3 + %5 + s4]
+                      %14: f32 = load b0[%0*100 + %4*s3 + %5 + s4]
                       %15: f32 = mul %14, %13
                       %16: f32 = add %11, %15
                       %17: f32 = max %12, %14
                       %18: f32 = load b1[%4*4 + 2]
-                      %19: f32 = load b0[%0*s1 + %4*s3 + %5 + s5]
+                      %19: f32 = load b0[%0*100 + %4*s3 + %5 + s5]
                       %20: f32 = mul %19, %18
                       %21: f32 = add %16, %20
                       %22: f32 = max %17, %19
                       %23: f32 = load b1[%4*4 + 3]
-                      %24: f32 = load b0[%0*s1 + %4*s3 + %5 + s6]
+                      %24: f32 = load b0[%0*100 + %4*s3 + %5 + s6]
                       %25: f32 = mul %24, %23
                       %26: f32 = add %21, %25
                       %27: f32 = max %22, %24
@@ -212,7 +212,7 @@ fn columns() {
                     each %30 < s1 {
                       %31: f32 = load b3[%30]
                       %32: f32 = load b4[%30]
-                      %33: f32 = load b0[%0*s1 + %28*s4 + %30 + s9]
+                      %33: f32 = load b0[%0*100 + %28*400 + %30 + s9]
                       %34: f32 = mul %33, %29
                       %35: f32 = add %31, %34
                       %36: f32 = max %32, %33
@@ -224,7 +224,7 @@ fn columns() {
                     %38: f32 = load b3[%37]
                     %39: f32 = load b4[%37]
                     %40: f32 = add %38, %39
-                    store b2[%0*s1 + %37], %40
+                    store b2[%0*100 + %37], %40
                   }
                 }
               }
@@ -294,28 +294,28 @@ fn kept_row() {
             program @composition {
               $0: f32[600] = input 0
               $1: f32[600] = output reuse input 0
-              kernel @div_sqrt_reduce_sum_div(b0: f32, b1: mut f32) sizes 2 {
+              kernel @div_sqrt_reduce_sum_div(b0: f32, b1: mut f32) sizes 1 {
                 local b2: f32[128]
                 each %0 < s0 {
                   %1: f32 = const 3.0
-                  each %2 < s1 {
-                    %3: f32 = load b0[%0*s1 + %2]
+                  each %2 < 100 {
+                    %3: f32 = load b0[%0*100 + %2]
                     %4: f32 = div %3, %1
                     %5: f32 = sqrt %4
                     store b2[%2], %5
                   }
-                  %8: f32 = reduce add over %6 < s1 {
+                  %8: f32 = reduce add over %6 < 100 {
                     %7: f32 = load b2[%6]
                     yield %7
                   }
-                  each %9 < s1 {
+                  each %9 < 100 {
                     %10: f32 = load b2[%9]
                     %11: f32 = div %10, %8
-                    store b1[%0*s1 + %9], %11
+                    store b1[%0*100 + %9], %11
                   }
                 }
               }
-              launch @div_sqrt_reduce_sum_div($0, $1) sizes 6, 100 cost 132
+              launch @div_sqrt_reduce_sum_div($0, $1) sizes 6 cost 132
               return $1
             }
         "#]],
@@ -337,18 +337,18 @@ fn reshape() {
             program @composition {
               $0: f32[600] = input 0
               $1: f32[600] = output
-              kernel @neg(b0: f32, b1: mut f32) sizes 4 {
+              kernel @neg(b0: f32, b1: mut f32) sizes 1 {
                 each %0 < s0 {
-                  each %1 < s1 {
+                  each %1 < 20 {
                     each %2 < 10 {
-                      %3: f32 = load b0[%0*10 + %1*s2 + %2]
+                      %3: f32 = load b0[%0*10 + %1*30 + %2]
                       %4: f32 = neg %3
-                      store b1[%0*s3 + %1*10 + %2], %4
+                      store b1[%0*200 + %1*10 + %2], %4
                     }
                   }
                 }
               }
-              launch @neg($0, $1) sizes 3, 20, 30, 200 cost 60
+              launch @neg($0, $1) sizes 3 cost 60
               return $1
             }
         "#]],
@@ -371,18 +371,18 @@ fn product() {
               $1: f32[3000] = input 1
               $2: f32[50] = input 2
               $3: f32[2000] = output
-              kernel @add(b0: f32, b1: f32, b2: mut f32) sizes 2 {
+              kernel @add(b0: f32, b1: f32, b2: mut f32) sizes 1 {
                 each %0 < s0 {
-                  each %1 < s1 {
+                  each %1 < 50 {
                     %2: f32 = load b0[%1]
-                    %3: f32 = load b1[%0*s1 + %1]
+                    %3: f32 = load b1[%0*50 + %1]
                     %4: f32 = add %3, %2
-                    store b2[%0*s1 + %1], %4
+                    store b2[%0*50 + %1], %4
                   }
                 }
               }
               call gemm f32 batch [1,1] m 40 n 50 k 60 from 0 by [0,1,60,1], 0 by [0,1,50,1] ($0: f32[40,60], $1: f32[60,50]) -> ($3: f32[40,50])
-              launch @add($2, $3, $3) sizes 40, 50 cost 21
+              launch @add($2, $3, $3) sizes 40 cost 21
               return $3
             }
         "#]],
@@ -417,21 +417,34 @@ fn parts_of_what_is_computed() {
               $2: f32[1536] = temp at 6144
               $3: f32[1152] = output
               arena 12288
-              kernel @neg(b0: f32, b1: mut f32) sizes 5 {
+              kernel @neg(b0: f32, b1: mut f32) sizes 3 {
                 each %0 < s0 {
                   each %1 < 4 {
                     each %2 < 12 {
                       each %3 < 16 {
-                        %4: f32 = load b0[%0*s1 + %1*16 + %2*s2 + %3 + s3]
+                        %4: f32 = load b0[%0*s1 + %1*16 + %2*192 + %3 + 64]
                         %5: f32 = neg %4
-                        store b1[%0*s4 + %1*s2 + %2*16 + %3], %5
+                        store b1[%0*s2 + %1*192 + %2*16 + %3], %5
                       }
                     }
                   }
                 }
               }
-              launch @neg($0, $1) sizes 2, 2304, 192, 64, 768 cost 231
-              launch @neg($0, $2) sizes 2, 2304, 192, 128, 768 cost 231
+              kernel @neg(b0: f32, b1: mut f32) sizes 3 {
+                each %0 < s0 {
+                  each %1 < 4 {
+                    each %2 < 12 {
+                      each %3 < 16 {
+                        %4: f32 = load b0[%0*s1 + %1*16 + %2*192 + %3 + 128]
+                        %5: f32 = neg %4
+                        store b1[%0*s2 + %1*192 + %2*16 + %3], %5
+                      }
+                    }
+                  }
+                }
+              }
+              launch @neg#0($0, $1) sizes 2, 2304, 768 cost 231
+              launch @neg#1($0, $2) sizes 2, 2304, 768 cost 231
               call gemm f32 batch [1,8] m 12 n 12 k 16 from 0 by [0,192,16,1], 0 by [0,192,1,16] ($1: f32[2,4,12,16], $2: f32[2,4,12,16]) -> ($3: f32[2,4,12,12])
               return $3
             }
@@ -499,15 +512,15 @@ fn rows_in_place() {
             program @composition {
               $0: f32[1200] = input 0
               $1: f32[1200] = output reuse input 0
-              kernel @reduce_max_sub_exp_reduce_sum_div(b0: f32, b1: mut f32) sizes 2 {
+              kernel @reduce_max_sub_exp_reduce_sum_div(b0: f32, b1: mut f32) sizes 1 {
                 local b2: f32[32]
                 each %0 < s0 {
-                  %3: f32 = reduce max over %1 < s1 {
-                    %2: f32 = load b0[%0*s1 + %1]
+                  %3: f32 = reduce max over %1 < 30 {
+                    %2: f32 = load b0[%0*30 + %1]
                     yield %2
                   }
-                  each %4 < s1 {
-                    %5: f32 = load b0[%0*s1 + %4]
+                  each %4 < 30 {
+                    %5: f32 = load b0[%0*30 + %4]
                     %6: f32 = sub %5, %3
                     %7: f32 = const 1.0
                     %8: f32 = const 0.0
@@ -557,18 +570,18 @@ fn rows_in_place() {
                     %52: f32 = select %10, %8, %51
                     store b2[%4], %52
                   }
-                  %55: f32 = reduce add over %53 < s1 {
+                  %55: f32 = reduce add over %53 < 30 {
                     %54: f32 = load b2[%53]
                     yield %54
                   }
-                  each %56 < s1 {
+                  each %56 < 30 {
                     %57: f32 = load b2[%56]
                     %58: f32 = div %57, %55
-                    store b1[%0*s1 + %56], %58
+                    store b1[%0*30 + %56], %58
                   }
                 }
               }
-              launch @reduce_max_sub_exp_reduce_sum_div($0, $1) sizes 40, 30 cost 87
+              launch @reduce_max_sub_exp_reduce_sum_div($0, $1) sizes 40 cost 87
               return $1
             }
         "#]],
