@@ -5,7 +5,7 @@ use crate::cargo::run_program;
 
 pub(crate) const VERB: Verb = Verb {
     name: "bench",
-    usage: "[NAME…] [--filter NAME] [--against jax,numpy,c] [--threads N] [--json FILE] [ARGUMENTS]",
+    usage: "[NAME…] [--filter NAME] [--against jax,numpy,c,one] [--threads N] [--json FILE] [ARGUMENTS]",
     about: "Measure compiled programs, as ratios of two things in one run",
     details: "\
 Figures are of this machine, now; `cargo xtask performance` makes a page of them.

@@ -11,12 +11,13 @@ bench [NAME…] [--filter NAME] [--against PEERS] [--json FILE] [--threads N] [-
 Without a name every group runs: dispatch, eager, kernels, compile, staging, repro, and those that others have too:
 loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a part of the name of a benchmark.
 
---against jax,numpy,c  beside others: the same programs on the same inputs, alternating in one run, by those that
-               have the program (`vectors` is beside C, the others are beside JAX and NumPy)
+--against jax,numpy,c,one  beside others: the same programs on the same inputs, alternating in one run, by those that
+               have the program (`vectors` is beside C, the others are beside JAX and NumPy); `one` is ourselves on
+               one thread, with the same bits
 --json FILE    what was measured, as a list of objects with
                  name, group, threads
                  ours_s             the median of seconds of one call
-                 peer               `jax`, `numpy`, `c`, `one thread`, or null
+                 peer               `jax`, `numpy`, `c`, `one`, or null
                  peer_s             its median
                  ratio              how many times faster we are: the median of the rounds' peer / ours
                  first_call_s       our first call: tracing, compilation, one run
@@ -92,12 +93,15 @@ impl Options {
         self.wants(group) || self.names.iter().any(|name| benchmark.contains(name.as_str()))
     }
 
-    /// Whether a peer was asked for: ourselves always.
-    pub(crate) fn is_against(&self, peer: Peer) -> bool {
-        match peer {
-            Peer::Ours | Peer::OneThread => true,
-            Peer::Jax | Peer::Numpy | Peer::C => self.against.contains(&peer),
+    /// Who is asked for of those who have a program: ourselves on one thread always, if that is what it compares.
+    pub(crate) fn peers(&self, having: &[Peer]) -> Vec<Peer> {
+        let is_asked = |peer: &Peer| *peer == Peer::OneThread || self.against.contains(peer);
+        let mut peers: Vec<Peer> = having.iter().copied().filter(is_asked).collect();
+        // Whatever we have, we have on one thread.
+        if self.against.contains(&Peer::OneThread) && !peers.contains(&Peer::OneThread) {
+            peers.push(Peer::OneThread);
         }
+        peers
     }
 
     /// What was asked for, for a message.
@@ -111,7 +115,8 @@ fn peer(name: &str) -> Result<Peer> {
         "jax" => Ok(Peer::Jax),
         "numpy" => Ok(Peer::Numpy),
         "c" => Ok(Peer::C),
-        _ => Err(format!("there is no peer `{name}`: `jax`, `numpy` and `c` are")),
+        "one" => Ok(Peer::OneThread),
+        _ => Err(format!("there is no peer `{name}`: `jax`, `numpy`, `c` and `one` are")),
     }
 }
 

@@ -98,15 +98,12 @@ fn plans(group: &Group, program: &'static Program, options: &Options) -> Vec<Pla
         peer: peer.map(|who| Side { who, threads: who.threads(options.threads) }),
         agreement: match peer {
             Some(Peer::Numpy) if program.draws => Agreement::Alike,
+            Some(Peer::OneThread) => Agreement::Within(0.0),
             _ => Agreement::Within(program.tolerance),
         },
     };
-    let mut plans: Vec<Plan> = program
-        .peers
-        .iter()
-        .filter(|peer| options.is_against(**peer))
-        .map(|&peer| plan(Some(peer)))
-        .collect();
+    let mut plans: Vec<Plan> =
+        options.peers(program.peers).into_iter().map(|peer| plan(Some(peer))).collect();
     if plans.is_empty() && (options.against.is_empty() || program.peers.is_empty()) {
         plans.push(plan(None));
     }

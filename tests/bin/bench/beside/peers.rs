@@ -30,7 +30,7 @@ impl Peer {
     pub(super) fn name(self) -> &'static str {
         match self {
             Peer::Ours => "ours",
-            Peer::OneThread => "one thread",
+            Peer::OneThread => "one",
             Peer::Jax => "jax",
             Peer::Numpy => "numpy",
             Peer::C => "c",
