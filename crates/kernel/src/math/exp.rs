@@ -129,16 +129,13 @@ impl Math<'_> {
     }
 
     /// `2^(x factor)` in `f32` as `2^k (1 + rest)`: the first form of `k` ([`Math::round`]), and the rest. The factor is
-    /// rounded; what that loses is made good where it says `exactly`.
-    pub(super) fn exp_of_product(&mut self, x: Value, factor: f64, exactly: bool) -> (Value, Value) {
+    /// rounded, and what that loses is made good.
+    fn exp_of_product(&mut self, x: Value, factor: f64) -> (Value, Value) {
         let rounded = f64::from(factor as f32);
         let (shifted, minus_k) = self.round_negated(x, rounded);
-        let high = self.c(rounded);
-        let mut r = self.fma(x, high, minus_k);
-        if exactly {
-            let low = self.c(factor - rounded);
-            r = self.fma(x, low, r);
-        }
+        let (high, low) = (self.c(rounded), self.c(factor - rounded));
+        let r = self.fma(x, high, minus_k);
+        let r = self.fma(x, low, r);
         let q = self.poly(r, &EXP2_F32);
         (shifted, self.mul(r, q))
     }
@@ -229,7 +226,7 @@ fn logistic_narrow(m: &mut Math<'_>, x: Value) -> Value {
     let nothing = m.below(x, -104.0);
     let x = m.at_most(x, 20.0);
     let x = m.select(nothing, zero, x);
-    let (shifted, rest) = m.exp_of_product(x, -LOG2_E, true);
+    let (shifted, rest) = m.exp_of_product(x, -LOG2_E);
     let power = m.exp2_int_times(shifted, SCALE);
     // The sum of two powers of two is exact but where one hardly counts; there, what it lost is added again.
     let sum = m.fast_two_sum(power, scale);

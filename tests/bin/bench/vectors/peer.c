@@ -41,15 +41,14 @@ static inline float exponential(float v) {
 }
 
 static inline float hyperbolic(float v) {
-    float m = fminf(fabsf(v), 10.0f), twice = m + m;
-    float k = rintf(twice * 1.4426950408889634f), r = reduced(twice, k), power = power_of_two(k);
-    float large = 1.0f - 2.0f / (power * (r + exp_tail(r)) + power + 1.0f);
-    float s = m * m, p = -0.006282536778599024f;
-    p = p * s + 0.021077798679471016f;
-    p = p * s + -0.05385386571288109f;
-    p = p * s + 0.13332602381706238f;
-    p = p * s + -0.33333319425582886f;
-    return copysignf(m < 0.55f ? s * m * p + m : large, v);
+    float m = fminf(fabsf(v), 10.0f), k = rintf(m * 0.69f), r = m - k * 1.3862943611198906f;
+    float s = r * r, p = -0.004835437051951885f;
+    p = p * s + 0.019727611914277077f;
+    p = p * s + -0.053406693041324615f;
+    p = p * s + 0.13326594233512878f;
+    p = p * s + -0.3333306312561035f;
+    float n = s * r * p + r, power = power_of_two(4.0f * k - 1.0f), whole = fminf(k, 1.0f);
+    return copysignf(whole + (n - whole) / (n * (power - 0.5f) + (power + 0.5f)), v);
 }
 
 // A kernel works on a part and returns what it has of a reduction.
