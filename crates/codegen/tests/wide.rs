@@ -205,6 +205,25 @@ fn short_rows_are_no_loops() {
     assert!(row.len() <= 24 && others <= 6, "{row:#?}");
 }
 
+/// Memory is asked for early where a loop goes on behind its end, and not where it jumps to another row.
+#[test]
+fn only_what_comes_next_is_asked_for_early() {
+    let Ok(target) = Target::host().with_width(Width::W512) else { return };
+    for (row, is_asked) in [("s1", true), ("s2", false)] {
+        let text = format!(
+            "kernel @rows(b0: f32, b1: mut f32) sizes 3 {{
+                each %i < s0 {{
+                    %m: f32 = reduce max over %j < s1 {{ %x: f32 = load b0[%i*{row} + %j] yield %x }}
+                    store b1[%i], %m
+                }}
+            }}"
+        );
+        let code = compile(&kernel(&text), &target).expect("a kernel that compiles");
+        let lines = read_back(&code, Width::W512);
+        assert_eq!(lines.iter().any(|line| line.starts_with("prefetch")), is_asked, "{lines:#?}");
+    }
+}
+
 /// A vector is loaded at once from places that 32 bits say, and in two halves where their sum could need more.
 #[test]
 fn near_places_are_loaded_at_once() {

@@ -76,13 +76,23 @@ pub(crate) fn walk(kernel: &Kernel, body: &Body<'_>) -> Vec<Size> {
     walks.max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// Whether an array may be so long that no cache holds what is walked through.
+/// Whether an array may be so long that no cache holds what is walked through, in one go.
 pub(crate) fn may_be_far(kernel: &Kernel, body: &Body<'_>) -> bool {
     let known = walk(kernel, body).iter().try_fold(1i64, |all, size| match size {
         Size::Const(n) => Some(all.saturating_mul(*n)),
         Size::Param(_) => None,
     });
-    known.is_none_or(|elements| elements >= FAR)
+    goes_on(kernel, body) && known.is_none_or(|elements| elements >= FAR)
+}
+
+/// Whether what is behind the end of a loop is what the next iteration of the one around it begins with. Otherwise,
+/// as where an array is walked down some of its columns, much would be asked for that nobody wants soon.
+fn goes_on(kernel: &Kernel, body: &Body<'_>) -> bool {
+    let loops = loops_to(&kernel.body, body.region()).unwrap_or_default();
+    let [.., (outer, _), (_, extent)] = loops[..] else { return true };
+    let terms = body.streams.iter().flat_map(|stream| &stream.index.terms);
+    let mut steps = terms.filter(|(value, _)| *value == outer).map(|(_, scale)| *scale).peekable();
+    steps.peek().is_none() || steps.any(|step| step == extent)
 }
 
 /// The variables and lengths of the loops down to a region, its own last; nothing if it is not inside.

@@ -316,4 +316,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "            done += now - now.min(step);",
         test: "-p tracewell-runtime --test wide known_lengths",
     },
+    Defect {
+        breaks: "memory is asked for early behind the end of columns that end there",
+        file: "crates/codegen/src/wide/ahead.rs",
+        text: "steps.any(|step| step == extent)",
+        with: "steps.any(|step| step == extent || step != extent)",
+        test: DECODE,
+    },
 ];
