@@ -3,15 +3,18 @@
 
 use std::fmt;
 use std::fs;
+use std::time::Instant;
 
 use super::memory::Bytes;
 use super::peers::{Crew, Peer, Side};
 use super::program::Program;
+use super::report::ratios;
+use super::turns::{MORE, is_enough};
 use crate::Result;
 use crate::measure::median;
 
 const LEVELS: [&str; 4] = ["l1", "l2", "l3", "dram"];
-/// How often each is measured, in turn with the program.
+/// How often each is measured, in turn with the program; more often while that says different things.
 const ROUNDS: usize = 5;
 
 /// What was measured: the best of each, and the shares of programs.
@@ -116,12 +119,16 @@ fn in_turn(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str)
     let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);
     let calls_of_limit = crew.member(side)?.calls(name)?;
     let (mut times, mut limits) = (Vec::new(), Vec::new());
-    for _ in 0..ROUNDS {
+    let start = Instant::now();
+    for round in 0..MORE * ROUNDS {
+        if round >= ROUNDS && is_enough(ratios(&limits, &times), start) {
+            break;
+        }
         limits.push(crew.member(side)?.time(name, calls_of_limit)?);
         times.push(crew.member(ours)?.time(program, calls)?);
     }
     let least = limits.iter().copied().fold(f64::INFINITY, f64::min);
-    Ok((median(&mut times) * amount / median(&mut limits), amount / least))
+    Ok((amount * median(&mut ratios(&limits, &times)), amount / least))
 }
 
 /// The level at which so many bytes are found again, by the sizes that the system knows.

@@ -11,7 +11,7 @@ use crate::options::Options;
 
 /// Rounds go on for so many times as many, and for so many seconds, while the middle half of what they say is further
 /// apart than this: a machine that others use too is now fast, now slow.
-const MORE: usize = 5;
+pub(super) const MORE: usize = 5;
 const LONG: f64 = 2.5;
 const APART: f64 = 1.05;
 /// No more first calls of a side that has spent so many seconds on them.
@@ -47,8 +47,12 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
         calls.push(crew.member(*side)?.calls(program.name)?);
     }
     let start = Instant::now();
+    let said = |sides: &[(Side, Sample)]| match sides {
+        [(_, ours), (_, peer)] => ratios(&ours.times, &peer.times),
+        _ => sides[0].1.times.clone(),
+    };
     for round in 0..MORE * rounds {
-        if round >= rounds && (is_calm(sides) || start.elapsed().as_secs_f64() > LONG) {
+        if round >= rounds && is_enough(said(sides), start) {
             break;
         }
         for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
@@ -66,14 +70,10 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
     Ok(())
 }
 
-/// Whether rounds say the same.
-fn is_calm(sides: &[(Side, Sample)]) -> bool {
-    let mut said = match sides {
-        [(_, ours), (_, peer)] => ratios(&ours.times, &peer.times),
-        _ => sides[0].1.times.clone(),
-    };
+/// Whether rounds say the same, or have taken long.
+pub(super) fn is_enough(mut said: Vec<f64>, start: Instant) -> bool {
     said.sort_unstable_by(f64::total_cmp);
-    said[said.len() * 3 / 4] / said[said.len() / 4] < APART
+    said[said.len() * 3 / 4] / said[said.len() / 4] < APART || start.elapsed().as_secs_f64() > LONG
 }
 
 /// First calls, each of a program that was forgotten.
