@@ -165,6 +165,8 @@ pub(crate) const COMPARE_U: Pair = both(M3A, 0x1e);
 pub(crate) const TEST: Pair = both(M38, 0x27);
 pub(crate) const BLEND: Pair = both(M38, 0x64);
 pub(crate) const TERNARY: Pair = both(M3A, 0x25);
+/// Replaces what is in the place of the first by what the third says of the kind of number that the second is.
+pub(crate) const BY_KIND: Pair = both(M3A, 0x54);
 pub(crate) const MASK_TO_LANES: Opcode = opcode(F3, M38, 0x38, false, Kind::Plain);
 
 /// 256 bits: comparisons to lanes of ones or zeros, and choices by their highest bits.

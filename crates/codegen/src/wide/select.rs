@@ -11,12 +11,16 @@ use tracewell_kernel::Op;
 use super::Level;
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Reg, Src, Steadies, Steady};
 use super::opcode::{
-    ABS_I, ADD_F, ADD_I, AND, BYTES_TO_LANES, COMPARE_F, DIV_F, FMA_231, GATHER, GATHER_FAR, LANES_TO_BYTES,
-    LEADING_ZEROS, LOAD, MASK_TEST, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F, MUL_HALVES, MUL_I,
-    OR, Opcode, Pair, ROTATE, ROTATE_LEFT, ROUND, SAR, SCALE, SCATTER, SHIFT, SHIFT_ARITHMETIC, SHIFT_LEFT,
-    SHIFT_RIGHT, SHIFT_SIGN, SHL, SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F, SUB_I, TERNARY, TEST, XOR,
+    ABS_I, ADD_F, ADD_I, AND, BY_KIND, BYTES_TO_LANES, COMPARE_F, DIV_F, FMA_231, GATHER, GATHER_FAR,
+    LANES_TO_BYTES, LEADING_ZEROS, LOAD, MASK_TEST, MAX_F, MAX_S, MAX_U, MIN_F, MIN_S, MIN_U, MOVE, MUL_F,
+    MUL_HALVES, MUL_I, OR, Opcode, Pair, ROTATE, ROTATE_LEFT, ROUND, SAR, SCALE, SCATTER, SHIFT,
+    SHIFT_ARITHMETIC, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_SIGN, SHL, SHR, SPLAT_GENERAL, SQRT, STORE, SUB_F,
+    SUB_I, TERNARY, TEST, XOR,
 };
 use crate::lanes::is_wide;
+
+/// Four bits for each kind of number, quiet NaN first, then the other: these two become the quiet NaN, nothing else changes.
+const ONLY_NAN: u64 = 0x22;
 
 /// The vectors or masks of a value.
 pub(crate) type Parts = SmallVec<[Src; 2]>;
@@ -493,16 +497,13 @@ impl Select<'_> {
             return self.two(pair.of(wide), b, a);
         }
         let extreme = self.two(pair.of(wide), a, b);
-        let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));
-        match unordered {
-            Src::Reg(mask) if self.level == Level::Avx512 => {
-                // Lanes of 64 bits have half as many bits of a mask.
-                let op = TERNARY.of(wide);
-                let srcs = smallvec![extreme, extreme, extreme];
-                self.push(op, Form::Tied, Class::Vector, srcs, Some(0xff), Lanes::Masked(mask))
-            }
-            _ => self.two(OR.of(wide), extreme, unordered),
+        if self.level == Level::Avx512 {
+            let kinds = self.bits(wide, ONLY_NAN);
+            let srcs = smallvec![extreme, a, kinds];
+            return self.push(BY_KIND.of(wide), Form::Tied, Class::Vector, srcs, Some(0), Lanes::All);
         }
+        let unordered = self.compared(COMPARE_F.of(wide), a, a, Some(3));
+        self.two(OR.of(wide), extreme, unordered)
     }
 
     /// The low 64 bits of products of 64 bits, from products of halves.

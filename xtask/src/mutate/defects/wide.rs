@@ -323,4 +323,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "steps.any(|step| step == extent || step != extent)",
         test: DECODE,
     },
+    Defect {
+        breaks: "the larger of NaN and a number is the number",
+        file: "crates/codegen/src/wide/select.rs",
+        text: "const ONLY_NAN: u64 = 0x22;",
+        with: "const ONLY_NAN: u64 = 0x20;",
+        test: ALONE,
+    },
 ];
