@@ -242,6 +242,8 @@ macro_rules! floats {
         const MAX: $t = $t::MAX;
         const PI: $t = std::$t::consts::PI;
         const TINY: $t = $t::from_bits(1);
+        const EPSILON: $t = $t::EPSILON;
+        const ABOVE_ONE: $t = 1.0 + EPSILON;
         cells! {
             max_of_nan_first: Max {}, NAN, 1.0 as $t => NAN;
             max_of_nan_second: Max {}, 1.0 as $t, NAN => NAN;
@@ -424,6 +426,14 @@ macro_rules! floats {
             clamp_by_nan_above: Clamp {}, 0.0 as $t, 0.5 as $t, NAN => NAN;
             clamp_of_infinity: Clamp {}, -1.0 as $t, -INF, 1.0 as $t => -1.0 as $t;
             clamp_with_crossed_bounds: Clamp {}, 1.0 as $t, 0.0 as $t, -1.0 as $t => -1.0 as $t;
+            mul_add_rounds_once: MulAdd {}, ABOVE_ONE, ABOVE_ONE, -ABOVE_ONE => EPSILON * ABOVE_ONE;
+            mul_add_does_not_overflow_on_the_way: MulAdd {}, MAX, 2.0 as $t, -MAX => MAX;
+            mul_add_of_infinity_and_zero: MulAdd {}, INF, 0.0 as $t, 1.0 as $t => NAN;
+            mul_add_of_opposite_infinities: MulAdd {}, INF, 1.0 as $t, -INF => NAN;
+            mul_add_of_infinity: MulAdd {}, MAX, MAX, -INF => -INF;
+            mul_add_of_opposite_zeros: MulAdd {}, -0.0 as $t, 1.0 as $t, 0.0 as $t => 0.0 as $t;
+            mul_add_of_equal_zeros: MulAdd {}, -0.0 as $t, 1.0 as $t, -0.0 as $t => -0.0 as $t;
+            mul_add_by_nan: MulAdd {}, NAN, 0.0 as $t, 1.0 as $t => NAN;
             one_is_finite: IsFinite {}, 1.0 as $t => true;
             zero_is_finite: IsFinite {}, -0.0 as $t => true;
             max_is_finite: IsFinite {}, -MAX => true;

@@ -40,9 +40,11 @@ fn a_seed_is_a_graph() {
     assert_ne!(generate::graph(0, 20).0, generate::graph(1, 20).0);
 }
 
-/// Random arrays are short: taken apart as if they were long, they try the rules of narrow axes.
+/// Random arrays are short: taken apart as if they were long, they try the rules of narrow axes. One graph in sixty or
+/// so has some, and which ones changes with every new primitive: so many are looked at that chance decides nothing.
 #[test]
 fn random_graphs_have_narrow_axes() {
+    const GRAPHS: u64 = 1500;
     let mut narrowed = 0;
     for seed in 0..GRAPHS {
         let (graph, _) = generate::graph_with(seed, options(seed));

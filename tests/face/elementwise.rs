@@ -84,6 +84,9 @@ fn mistakes_name_a_way_out() {
         message(|x| x.bitcast(BOOL)),
         message(|x| x.convert(I32).powi(-1)),
         message(|x| x.clamp(Array::zeros([3], F32), 1.0)),
+        message(|x| x.mul_add(2.0, Array::zeros([3], F32))),
+        message(|x| x.convert(I32).mul_add(2, 1)),
+        message(|x| x.mul_add(x.convert(C64), 1.0)),
     ];
     expect![[r#"
         `and` expects integers or bools, found f32[2]; help: `.convert(I32)` first, or compare: `x.gt(0.0)`
@@ -92,8 +95,33 @@ fn mistakes_name_a_way_out() {
         cannot bitcast f32[2] to f64: elements have 32 and 64 bits; help: `.convert` keeps the values instead
         cannot bitcast f32[2] to bool: bools have no bits of their own; help: `.convert` instead
         cannot raise i32[2] to the power -1; help: `.convert(F32)` first
-        cannot clamp f32[3] and f32[2] and f64[]: axis 0 is 3 and 2; help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis"#]]
+        cannot clamp f32[3] and f32[2] and f64[]: axis 0 is 3 and 2; help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis
+        cannot multiply and add f32[2] and f64[] and f32[3]: axis 0 is 2 and 3; help: axes are aligned from the last; sizes must be equal, or 1; `reshape` to add an axis
+        `mul_add` expects a float array, found i32[2]; help: `.convert(F32)` first
+        `mul_add` expects a real float array, found c64[2]; help: `.re()`, `.im()` and `.abs()` are real"#]]
     .assert_eq(&messages.join("\n"));
+}
+
+/// Repeated and converted as by operators; one rounding in derivatives of every order.
+#[test]
+fn products_and_sums_rounded_once() {
+    let x = Array::from([4097.0f32, 2.0]);
+    let squares = x.mul_add(&x, Array::from([[-16_785_408.0f32], [0.0]]));
+    assert_eq!(squares.to_string(), "[[ 1.0000000e+00 -1.6785404e+07]\n [ 1.6785408e+07  4.0000000e+00]]");
+    let half = Array::from([1, 3]).mul_add(0.5, 1);
+    assert_eq!((half.to_string().as_str(), half.dtype()), ("[1.5 2.5]", F32));
+    let wide = x.mul_add(Array::from([1.0f64]), 0);
+    assert_eq!(wide.dtype(), F64);
+
+    let f = |(a, b, c): &(Array, Array, Array)| a.mul_add(b, c).powi(2).sum();
+    let at = (Array::from([2.0f64]), Array::from([3.0f64]), Array::from([1.0f64]));
+    let (by_a, by_b, by_c) = grad(f)(&at);
+    assert_close(&by_a, &[42.0], 0.0);
+    assert_close(&by_b, &[28.0], 0.0);
+    assert_close(&by_c, &[14.0], 0.0);
+    let cube = |x: &Array| (x * x).mul_add(x, 1.0);
+    assert_close(&grad(grad(grad(cube)))(&Array::from(5.0f64)), &[6.0], 0.0);
+    assert_close(&vmap(grad(cube))(&Array::from([1.0f64, 2.0])), &[3.0, 12.0], 0.0);
 }
 
 /// Every polygamma function is a derivative of the one before it, on both sides of zero.

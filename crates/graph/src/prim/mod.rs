@@ -43,6 +43,7 @@ mod linear_recurrence;
 mod lu;
 mod magnitude;
 mod matrices;
+mod mul_add;
 mod nested;
 mod nextafter;
 mod pad;
@@ -94,10 +95,10 @@ pub use self::{
     checkpoint::*, checkpoint_name::*, cholesky::*, clamp::*, compare::*, complex::*, concatenate::*,
     constant::*, conv::*, convert::*, cumulative::*, custom_jvp::*, custom_vjp::*, dot_general::*,
     dynamic_slice::*, dynamic_update_slice::*, each::*, eig::*, eigh::*, fft::*, gather::*, integer_pow::*,
-    iota::*, is_finite::*, linear_call::*, linear_recurrence::*, lu::*, magnitude::*, nextafter::*, pad::*,
-    permute::*, places::Places, qr::*, reduce::*, reduce_window::*, reshape::*, reverse::*, round::*,
-    scan::*, scatter::*, searchsorted::*, select::*, select_and_gather::*, slice::*, sort::*, svd::*,
-    switch::*, threefry::*, triangular_solve::*, unary::*, while_loop::*,
+    iota::*, is_finite::*, linear_call::*, linear_recurrence::*, lu::*, magnitude::*, mul_add::*,
+    nextafter::*, pad::*, permute::*, places::Places, qr::*, reduce::*, reduce_window::*, reshape::*,
+    reverse::*, round::*, scan::*, scatter::*, searchsorted::*, select::*, select_and_gather::*, slice::*,
+    sort::*, svd::*, switch::*, threefry::*, triangular_solve::*, unary::*, while_loop::*,
 };
 
 use std::fmt;
@@ -164,12 +165,12 @@ primitives! {
     Conv "conv", Convert "convert", ConvKernel "conv_kernel", Cos "cos", Cosh "cosh",
     Cumlogsumexp "cumlogsumexp", Cummax "cummax", Cummin "cummin", Cumprod "cumprod", Cumsum "cumsum",
     CustomJvp "custom_jvp", CustomVjp "custom_vjp", Digamma "digamma", Div "div", DotGeneral "dot_general",
-    DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Eig "eig", Eigh "eigh",
-    Erf "erf", Erfc "erfc", ErfInv "erf_inv", Exp "exp", Exp2 "exp2", Expm1 "expm1", Fft "fft", Floor "floor",
-    Gather "gather", Imag "imag", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite",
+    DynamicSlice "dynamic_slice", DynamicUpdateSlice "dynamic_update_slice", Each "each", Eig "eig",
+    Eigh "eigh", Erf "erf", Erfc "erfc", ErfInv "erf_inv", Exp "exp", Exp2 "exp2", Expm1 "expm1", Fft "fft",
+    Floor "floor", Gather "gather", Imag "imag", IntegerPow "integer_pow", Iota "iota", IsFinite "is_finite",
     Lgamma "lgamma", LinearCall "linear_call", LinearRecurrence "linear_recurrence", Log "log", Log10 "log10",
-    Log1p "log1p", Log2 "log2", Logistic "logistic", Lu "lu", Max "max", Min "min", Mul "mul", Neg "neg",
-    Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute",
+    Log1p "log1p", Log2 "log2", Logistic "logistic", Lu "lu", Max "max", Min "min", Mul "mul",
+    MulAdd "mul_add", Neg "neg", Nextafter "nextafter", Not "not", Or "or", Pad "pad", Permute "permute",
     PopulationCount "population_count", Pow "pow", Qr "qr", Real "real", ReduceAnd "reduce_and",
     ReduceMax "reduce_max", ReduceMin "reduce_min", ReduceOr "reduce_or", ReduceProd "reduce_prod",
     ReduceSum "reduce_sum", ReduceWindowMax "reduce_window_max", ReduceWindowMin "reduce_window_min",

@@ -1,7 +1,7 @@
 //! Rewrites of elementwise functions.
 
 use tracewell_array::{DType, Literal};
-use tracewell_graph::prim::{Abs, Prim};
+use tracewell_graph::prim::{Abs, Add, Mul, Prim};
 use tracewell_graph::{Atom, Equation};
 use tracewell_kernel::steps::{Fault, is_broken};
 
@@ -24,6 +24,9 @@ pub(super) fn arithmetic(scene: &Scene<'_>) -> Option<Rewrite> {
         (Prim::Add(_), [x, zero] | [zero, x]) if is(zero, -0.0) => same(x),
         (Prim::Sub(_), [x, zero]) if is(zero, 0.0) => same(x),
         (Prim::Sub(_), [x, y]) if x == y && !dtype.is_float() => Some(scene.splat(Literal::zero(dtype))),
+        // What is left of the two rounds once, as both did.
+        (Prim::MulAdd(_), [x, one, c] | [one, x, c]) if is(one, 1.0) => apply(Add {}, &[x, c]),
+        (Prim::MulAdd(_), [x, y, zero]) if is(zero, -0.0) => apply(Mul {}, &[x, y]),
         (Prim::Max(_) | Prim::Min(_), [x, y]) if x == y => same(x),
         (Prim::Select(_), [condition, a, b]) => match condition.literal() {
             Some(holds) => same(if holds == Literal::new(true) { a } else { b }),
@@ -140,6 +143,26 @@ mod tests {
                 %3: f32[2] = mul %0, 0.0:f32[2]
                 %4: f32[2] = sub %0, %0
                 return %1, %2, %3, %4
+            "#]],
+        );
+    }
+
+    #[test]
+    fn half_of_a_fused_operation() {
+        check(
+            simplify,
+            "(%0: f32[2], %1: f32[2]) -> (f32[2], f32[2], f32[2], f32[2])",
+            "%2: f32[2] = mul_add %0, 1.0:f32[2], %1
+            %3: f32[2] = mul_add 1.0:f32[2], %0, %2
+            %4: f32[2] = mul_add %0, %1, -0.0:f32[2]
+            %5: f32[2] = mul_add %0, %1, 0.0:f32[2]
+            return %2, %3, %4, %5",
+            expect![[r#"
+                %2: f32[2] = add %0, %1
+                %3: f32[2] = add %0, %2
+                %4: f32[2] = mul %0, %1
+                %5: f32[2] = mul_add %0, %1, 0.0:f32[2]
+                return %2, %3, %4, %5
             "#]],
         );
     }

@@ -327,6 +327,31 @@ impl Array {
         let operands = [lo.operand(), self.value().clone(), hi.operand()];
         apply(prim::Clamp {}, &or_raise(unify("clamp", operands, &location), &location), &location)
     }
+
+    /// The elements times a factor plus an addend, rounded once: `x * factor + addend` rounds the product first.
+    ///
+    /// Nothing else fuses the two, so that a program gives the same numbers wherever it is compiled. Ask for it where
+    /// the product should not lose its last digits before something nearly as large is taken from it, or where one
+    /// instruction is faster than two. With the negative of a rounded product as the addend, the result is what rounding
+    /// has lost, exactly.
+    ///
+    /// ```
+    /// use tracewell::prelude::*;
+    ///
+    /// let x = Array::from([4097.0f32]);
+    /// // 4097² is 16785409, which has one bit more than an `f32` holds.
+    /// let square = &x * &x;
+    /// assert_eq!(square.to_string(), "[16785408.]");
+    /// assert_eq!(x.mul_add(&x, -square).to_string(), "[1.]");
+    /// ```
+    #[doc(alias = "fma")]
+    #[track_caller]
+    pub fn mul_add(&self, factor: impl Operand, addend: impl Operand) -> Array {
+        let location = Location::caller();
+        let operands = [self.value().clone(), factor.operand(), addend.operand()];
+        let unified = or_raise(unify("multiply and add", operands, &location), &location);
+        apply(prim::MulAdd {}, &unified, &location)
+    }
 }
 
 /// `a` where the condition holds, `b` elsewhere, elementwise.

@@ -26,6 +26,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     in_c("chain_l1", ULPS, || chain(L1)),
     in_c("chain_l2", ULPS, || chain(L2)),
     in_c("chain_dram", ULPS, || chain(DRAM)),
+    in_c("chain_fused_l1", ULPS, || chain_fused(L1)),
+    in_c("chain_fused_l2", ULPS, || chain_fused(L2)),
+    in_c("chain_fused_dram", ULPS, || chain_fused(DRAM)),
     in_c("exp_l1", ULPS, || exp(L1)),
     in_c("exp_l2", ULPS, || exp(L2)),
     in_c("exp_dram", ULPS, || exp(DRAM)),
@@ -90,6 +93,15 @@ fn chain(n: usize) -> Work {
         let a = x * y + 0.5;
         let b = &a * x - y;
         (&a * &b + x).maximum(&a - b) * 0.25
+    })
+}
+
+/// As the C compiler fuses `chain`, which it may and we do not unless asked.
+fn chain_fused(n: usize) -> Work {
+    on(two(n), |[x, y]| {
+        let a = x.mul_add(y, 0.5);
+        let b = a.mul_add(x, -y);
+        a.mul_add(&b, x).maximum(&a - &b) * 0.25
     })
 }
 

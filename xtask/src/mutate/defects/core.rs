@@ -74,6 +74,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: laws!("select"),
     },
     Defect {
+        breaks: "the derivative of a fused multiply-add forgets the addend",
+        file: "crates/graph/src/prim/mul_add.rs",
+        text: "let mut total = dc.clone();",
+        with: "let mut total = dc.clone().filter(|_| da.is_none() && db.is_none());",
+        test: laws!("mul_add"),
+    },
+    Defect {
+        breaks: "a fused multiply-add is compiled to a product and a sum, each rounded",
+        file: "crates/graph/src/prim/mul_add.rs",
+        text: "Ok(Lowering::map(|b, x| b.op(Op::Fma, &[x[0], x[1], x[2]])))",
+        with: "Ok(Lowering::map(|b, x| { let p = b.op(Op::Mul, &[x[0], x[1]]); b.op(Op::Add, &[p, x[2]]) }))",
+        test: "-p tests --test files run",
+    },
+    Defect {
         breaks: "the adjoint of a product over several axes puts them back in the wrong order",
         file: "crates/graph/src/prim/dot_general.rs",
         text: "contracted.sort_unstable();",
