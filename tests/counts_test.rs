@@ -29,7 +29,7 @@ fn what_programs_cost() {
     expect![[r#"
                                kernels calls bytes moved   scratch inner allocations
         multiply_add                 1     0       65536         0     6           2
-        transcendental_chain         1     0       32768         0   287           3
+        transcendental_chain         1     0       32768         0   280           3
         gelu                         1     0       32768         0    69           2
         black_scholes                1     0       65536         0   222           6
         sum                          1     0       16388         0     1           1
@@ -40,11 +40,11 @@ fn what_programs_cost() {
         variance                     1     0       16640         0     4           2
         matmul_transposed            0     1       49152         0     0           2
         dense_layer                  1     1       65792         0     5           2
-        dense_gradient               1     2      114688     16384    58           2
+        dense_gradient               1     2      114688     16384    48           2
         attention                    1     2      114688     16384    56           2
         n_body                       1     0        3072         0    20           3
         pairwise_distances           1     0        4608         0    16           3
-        recurrence                   1     0       25088         0    62           2
+        recurrence                   1     0       25088         0    52           2
         vmap_gradient                1     0       32768         0   181           3
         hessian_product              1     2       34048       256     3           2
         shifted_differences          1     0       32760         0     8           2
