@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use tracewell_array::Shape;
 use tracewell_graph::prim::{
-    Add, And, Broadcast, Concatenate, Max, Min, Mul, Or, Permute, Reshape, Slice, Xor,
+    Add, And, Broadcast, Concatenate, Convert, Max, Min, Mul, Or, Permute, Reshape, Slice, Xor,
 };
 use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder, Prim, Splat, Var};
 use tracewell_kernel::Combine;
@@ -105,16 +105,23 @@ impl<'g> Work<'g> {
         Some((0..operands[0].len()).map(one).collect())
     }
 
-    /// Columns that are columns of operands.
+    /// Columns that are columns of operands, of the type of the whole: some of them may be weaker.
     fn found(&mut self, equation: &Equation, columns: &[Column]) -> Columns {
-        let shape = lead(&self.graph.ty(equation.outputs[0]).shape);
-        let one = |column: &Column| match *column {
-            Column::Of(operand, at) => self.columns(&equation.inputs[operand])[at].clone(),
-            Column::All(operand) => self.whole(&equation.inputs[operand]),
-            Column::Fill(operand) => match self.whole(&equation.inputs[operand]) {
-                Atom::Splat(splat) => Atom::Splat(Splat { shape: shape.clone(), ..splat }),
-                scalar => self.bind(Broadcast { shape: shape.clone(), axes: Vec::new() }, &[scalar]),
-            },
+        let ty = self.graph.ty(equation.outputs[0]);
+        let shape = lead(&ty.shape);
+        let one = |column: &Column| {
+            let found = match *column {
+                Column::Of(operand, at) => self.columns(&equation.inputs[operand])[at].clone(),
+                Column::All(operand) => self.whole(&equation.inputs[operand]),
+                Column::Fill(operand) => match self.whole(&equation.inputs[operand]) {
+                    Atom::Splat(splat) => Atom::Splat(Splat { shape: shape.clone(), ..splat }),
+                    scalar => self.bind(Broadcast { shape: shape.clone(), axes: Vec::new() }, &[scalar]),
+                },
+            };
+            if self.builder.ty(&found).weak == ty.weak {
+                return found;
+            }
+            self.bind(Convert { dtype: ty.dtype, weak: ty.weak }, &[found])
         };
         columns.iter().map(one).collect()
     }

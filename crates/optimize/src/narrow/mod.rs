@@ -260,6 +260,31 @@ mod tests {
         );
     }
 
+    /// Of a weak and a strong type the whole is strong, and so is each of its columns.
+    #[test]
+    fn weak_columns_become_strong() {
+        check(
+            narrow,
+            "(%0: ~f64[64,1], %1: f64[64,1]) -> (f64[64,2])",
+            "%2: f64[64,2] = concatenate[axis=1] %0, %1
+            %3: f64[64,2] = div %2, %2
+            return %3",
+            expect![[r#"
+                %2: ~f64[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
+                %3: ~f64[64] = reshape[shape=[64]] %2
+                %4: f64[64] = convert[dtype=f64, weak=false] %3
+                %5: f64[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
+                %6: f64[64] = reshape[shape=[64]] %5
+                %7: f64[64] = div %4, %4
+                %8: f64[64] = div %6, %6
+                %9: f64[64,1] = reshape[shape=[64,1]] %7
+                %10: f64[64,1] = reshape[shape=[64,1]] %8
+                %11: f64[64,2] = concatenate[axis=1] %9, %10
+                return %11
+            "#]],
+        );
+    }
+
     #[test]
     fn columns_are_found_again() {
         check(
