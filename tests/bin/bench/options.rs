@@ -6,7 +6,8 @@ use crate::Result;
 use crate::beside::Peer;
 
 pub(crate) const HELP: &str = "\
-bench [NAME…] [--filter NAME] [--against PEERS] [--json FILE] [--threads N] [--rounds N] [--python PATH]
+bench [NAME…] [--filter NAME] [--against PEERS] [--json FILE] [--threads N] [--rounds N] [--patience N]
+      [--python PATH]
 
 Without a name every group runs: dispatch, eager, kernels, compile, staging, repro, and those that others have too:
 loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a part of the name of a benchmark.
@@ -34,6 +35,8 @@ loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a 
                and the speeds as objects of the group `limits` with name, group, threads, per_second
 --threads N    of ours and of the peer; 2 unless told
 --rounds N     so many of ours and of the peer, in turn, and up to five times as many while they differ; 7 unless told
+--patience N   seconds of the whole run in which rounds are taken again in which the host of a virtual machine took
+               processors away; 600 unless told. What is measured afterwards counts, whatever happens
 --python PATH  a Python with JAX and NumPy; one of our own, made when it is first needed, unless told
 ";
 
@@ -47,6 +50,7 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     pub(crate) threads: usize,
     pub(crate) rounds: usize,
+    pub(crate) patience: usize,
     pub(crate) python: Option<PathBuf>,
 }
 
@@ -60,6 +64,7 @@ impl Options {
             json: None,
             threads: 2,
             rounds: 7,
+            patience: 600,
             python: None,
         };
         let mut words = words.iter().map(String::as_str);
@@ -73,6 +78,7 @@ impl Options {
                 "--json" => options.json = Some(value()?.into()),
                 "--threads" => options.threads = count(word, value()?)?,
                 "--rounds" => options.rounds = count(word, value()?)?,
+                "--patience" => options.patience = count(word, value()?)?,
                 "--python" => options.python = Some(value()?.into()),
                 _ if word.starts_with('-') => {
                     return Err(format!("`{word}` means nothing here; `--help` shows what does"));

@@ -4,7 +4,7 @@ Started by `cargo xtask bench --against jax,numpy` as `peer.py PEER THREADS`, an
 (beside/talk.rs):
 
     first NAME          ->  SECONDS NUMBERS…    the first call, tracing and compilation included, and its result
-    time NAME CALLS     ->  SECONDS             of one call, from so many
+    time NAME CALLS     ->  SECONDS             of one call: the median of parts of so many
     build NAME          ->  SECONDS             of tracing and compiling it anew, or NaN
     memory NAME         ->  BYTES BYTES BYTES   of its arguments, of its results and of what lies between, or NaN
 """
@@ -16,6 +16,8 @@ import sys
 import time
 
 PEER, THREADS = sys.argv[1:]
+# The parts of a batch of calls that are timed.
+SLICES = 64
 # XLA takes the size of its pools from NPROC; with one thread its matrix products must be told as well.
 os.environ["NPROC"] = os.environ["OPENBLAS_NUM_THREADS"] = THREADS
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -88,10 +90,14 @@ def timed(function, args, calls):
     """After a call that fills the caches and wakes the threads, unless one call is all."""
     if calls > 1:
         waited(function(*args))
-    start = time.perf_counter()
-    for _ in range(calls):
-        waited(function(*args))
-    return ((time.perf_counter() - start) / calls,)
+    each = -(-calls // SLICES)
+    times = []
+    for _ in range(calls // each):
+        start = time.perf_counter()
+        for _ in range(each):
+            waited(function(*args))
+        times.append((time.perf_counter() - start) / each)
+    return (sorted(times)[len(times) // 2],)
 
 
 def build(program):

@@ -3,13 +3,12 @@
 
 use std::fmt;
 use std::fs;
-use std::time::Instant;
 
 use super::memory::Bytes;
 use super::peers::{Crew, Peer, Side};
 use super::program::Program;
 use super::report::ratios;
-use super::turns::{MORE, is_enough};
+use super::turns;
 use crate::Result;
 use crate::measure::median;
 
@@ -69,7 +68,7 @@ impl Limits {
         let arithmetic = (program.flops > 0.0).then(|| (fma.to_string(), program.flops));
         let calls = (super::talk::BATCH / seconds).ceil().max(1.0) as usize;
         let shares = [memory].into_iter().chain(arithmetic).map(|(name, amount)| {
-            let measured = in_turn(crew, ours, program.name, calls, &name);
+            let measured = beside_limit(crew, ours, program.name, calls, &name);
             if let Err(error) = &measured {
                 eprintln!("{name} was not measured: {error}");
             }
@@ -114,19 +113,15 @@ impl fmt::Display for Limits {
 
 /// How much of a limit a call of ours has time for, and the best rate a second. The first result of a limit is the amount
 /// of work of a call, in billions; it is begun anew, for others may have used its memory since.
-fn in_turn(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<(f64, f64)> {
+fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<(f64, f64)> {
     let side = Side { who: Peer::C, threads: ours.threads };
     let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);
     let calls_of_limit = crew.member(side)?.calls(name)?;
-    let (mut times, mut limits) = (Vec::new(), Vec::new());
-    let start = Instant::now();
-    for round in 0..MORE * ROUNDS {
-        if round >= ROUNDS && is_enough(ratios(&limits, &times), start) {
-            break;
-        }
-        limits.push(crew.member(side)?.time(name, calls_of_limit)?);
-        times.push(crew.member(ours)?.time(program, calls)?);
-    }
+    let rounds = turns::in_turn(crew, ROUNDS, |crew| {
+        let limit = crew.member(side)?.time(name, calls_of_limit)?;
+        Ok(vec![limit, crew.member(ours)?.time(program, calls)?])
+    })?;
+    let (limits, times): (Vec<f64>, Vec<f64>) = rounds.iter().map(|round| (round[0], round[1])).unzip();
     let least = limits.iter().copied().fold(f64::INFINITY, f64::min);
     Ok((amount * median(&mut ratios(&limits, &times)), amount / least))
 }

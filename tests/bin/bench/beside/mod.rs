@@ -1,6 +1,7 @@
 //! Programs beside the same programs of others. Every side is a process of its own that measures itself when asked,
 //! so that ours and the peer take turns and each has the threads it was given.
 
+mod calm;
 mod limits;
 mod memory;
 mod peers;
@@ -52,7 +53,7 @@ struct Plan {
 
 /// Whether anything was asked for.
 pub(crate) fn run(options: &Options) -> Result<bool> {
-    let mut crew = Crew::new(options.python.as_deref());
+    let mut crew = Crew::new(options);
     let mut limits = Limits::default();
     let mut objects = Vec::new();
     let (mut count, mut wrong) = (0, 0);
@@ -71,19 +72,23 @@ pub(crate) fn run(options: &Options) -> Result<bool> {
             println!("{row}");
             objects.push(row.json(group.name));
             count += 1;
+            // A run is long, and may be ended.
+            save(options, objects.iter().cloned().chain(limits.json()))?;
             wrong += usize::from(row.agrees == Some(false));
         }
     }
     print!("{limits}");
-    objects.extend(limits.json());
-    if let Some(file) = options.json.as_ref().filter(|_| count > 0) {
-        let text = format!("[\n{}\n]\n", objects.join(",\n"));
-        std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
-    }
     if wrong > 0 {
         return Err(format!("{wrong} of {count} results do not agree with the peer's"));
     }
     Ok(count > 0)
+}
+
+/// Writes what was measured until now, if there is a file for it.
+fn save(options: &Options, objects: impl Iterator<Item = String>) -> Result {
+    let Some(file) = &options.json else { return Ok(()) };
+    let text = format!("[\n{}\n]\n", objects.collect::<Vec<_>>().join(",\n"));
+    std::fs::write(file, text).map_err(|error| format!("cannot write {}: {error}", file.display()))
 }
 
 /// One for each peer that was asked for and has the program; one alone, if nobody was asked for or nobody has it.

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::calm::Patience;
 use super::python;
 use super::talk::Member;
 use crate::Result;
+use crate::options::Options;
 
 /// Who is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,11 +53,13 @@ pub(super) struct Crew {
     /// Ours, unless told.
     python: Option<PathBuf>,
     members: Vec<(Side, Member)>,
+    pub(super) patience: Patience,
 }
 
 impl Crew {
-    pub(super) fn new(python: Option<&Path>) -> Crew {
-        Crew { python: python.map(Path::to_owned), members: Vec::new() }
+    pub(super) fn new(options: &Options) -> Crew {
+        let patience = Patience(options.patience as f64);
+        Crew { python: options.python.clone(), members: Vec::new(), patience }
     }
 
     pub(super) fn member(&mut self, side: Side) -> Result<&mut Member> {

@@ -1,7 +1,8 @@
 //! How a side is asked: one line, one answer. The same words are spoken by peer.py and loops/peer.c.
 //!
 //! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
-//! `time NAME CALLS` answers the seconds of one call, from so many;
+//! `time NAME CALLS` answers the seconds of one call: the median of up to [`SLICES`] equal parts of so many calls, for
+//! a machine that others use too stands still now and then, and the mean would say how often;
 //! `build NAME` traces and compiles a program anew and answers the seconds, or NaN;
 //! `memory NAME` answers the bytes of its arguments, of its results and of what lies between, or NaN.
 //!
@@ -15,9 +16,12 @@ use super::memory::Bytes;
 use super::summary::summary;
 use super::{Work, find};
 use crate::Result;
+use crate::measure::{median, sample};
 
 /// How long a batch of calls takes at least.
 pub(super) const BATCH: f64 = 0.055;
+/// The parts of a batch that are timed.
+const SLICES: usize = 64;
 /// After a turn: threads spin for a while before they sleep, and would take a core from the side that is asked next.
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -182,7 +186,8 @@ fn seconds_of(work: &mut Work, calls: usize) -> f64 {
     if calls > 1 {
         work.calls(1);
     }
-    let start = Instant::now();
-    work.calls(calls);
-    start.elapsed().as_secs_f64() / calls as f64
+    let slice = calls.div_ceil(SLICES);
+    let mut times: Vec<f64> =
+        (0..calls / slice).map(|_| sample(&mut || work.calls(slice), 1) / slice as f64).collect();
+    median(&mut times)
 }

@@ -2,20 +2,21 @@
 
 use std::time::Instant;
 
+use super::calm::Watch;
 use super::limits::Limits;
 use super::peers::{Crew, Side};
-use super::report::{Row, Sample, ratios};
+use super::report::{Row, Sample};
 use super::{Plan, Program};
 use crate::Result;
 use crate::options::Options;
 
 /// Rounds go on for so many times as many, and for so many seconds, while the middle half of what they say is further
 /// apart than this: a machine that others use too is now fast, now slow.
-pub(super) const MORE: usize = 5;
+const MORE: usize = 5;
 const LONG: f64 = 2.5;
 const APART: f64 = 1.05;
 /// No more first calls of a side that has spent so many seconds on them.
-const PATIENCE: f64 = 20.0;
+const FIRST_CALLS: f64 = 20.0;
 /// How often a program that is called is built.
 const BUILDS: usize = 3;
 
@@ -46,18 +47,13 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
     for (side, _) in &*sides {
         calls.push(crew.member(*side)?.calls(program.name)?);
     }
-    let start = Instant::now();
-    let said = |sides: &[(Side, Sample)]| match sides {
-        [(_, ours), (_, peer)] => ratios(&ours.times, &peer.times),
-        _ => sides[0].1.times.clone(),
-    };
-    for round in 0..MORE * rounds {
-        if round >= rounds && is_enough(said(sides), start) {
-            break;
-        }
-        for ((side, sample), &calls) in sides.iter_mut().zip(&calls) {
-            sample.times.push(crew.member(*side)?.time(program.name, calls)?);
-        }
+    let rounds = in_turn(crew, rounds, |crew| {
+        let timed =
+            |((side, _), calls): (&(Side, Sample), &usize)| crew.member(*side)?.time(program.name, *calls);
+        sides.iter().zip(&calls).map(timed).collect()
+    })?;
+    for (number, (_, sample)) in sides.iter_mut().enumerate() {
+        sample.times = rounds.iter().map(|round| round[number]).collect();
     }
     for _ in 0..BUILDS {
         for (side, sample) in &mut *sides {
@@ -70,8 +66,29 @@ fn calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew, round
     Ok(())
 }
 
+/// Rounds of one or two times each: at least so many that count, more while they differ.
+pub(super) fn in_turn(
+    crew: &mut Crew,
+    least: usize,
+    mut round: impl FnMut(&mut Crew) -> Result<Vec<f64>>,
+) -> Result<Vec<Vec<f64>>> {
+    let start = Instant::now();
+    let mut rounds: Vec<Vec<f64>> = Vec::new();
+    while rounds.len() < MORE * least && !(rounds.len() >= least && is_enough(&rounds, start)) {
+        let watch = Watch::start();
+        let times = round(crew)?;
+        if crew.patience.counts(&watch) {
+            rounds.push(times);
+        }
+    }
+    Ok(rounds)
+}
+
 /// Whether rounds say the same, or have taken long.
-pub(super) fn is_enough(mut said: Vec<f64>, start: Instant) -> bool {
+fn is_enough(rounds: &[Vec<f64>], start: Instant) -> bool {
+    // The ratio of two sides, or the time of one.
+    let said = |times: &Vec<f64>| times.iter().copied().reduce(|first, second| first / second);
+    let mut said: Vec<f64> = rounds.iter().filter_map(said).collect();
     said.sort_unstable_by(f64::total_cmp);
     said[said.len() * 3 / 4] / said[said.len() / 4] < APART || start.elapsed().as_secs_f64() > LONG
 }
@@ -83,7 +100,7 @@ fn first_calls(program: &Program, sides: &mut [(Side, Sample)], crew: &mut Crew,
             let spent: f64 = sample.times.iter().sum();
             if round == 0 {
                 sample.times.push(sample.first.seconds);
-            } else if spent < PATIENCE {
+            } else if spent < FIRST_CALLS {
                 sample.times.push(crew.member(*side)?.first_again(program.name)?.seconds);
             }
         }
