@@ -18,6 +18,7 @@ mod pipeline;
 mod rebuild;
 mod rules;
 mod simplify;
+mod slabs;
 #[cfg(test)]
 mod testing;
 
@@ -30,3 +31,4 @@ pub use narrow::{narrow, narrow_from};
 pub use pass::{Pass, optimize, optimize_with};
 pub use pipeline::PIPELINE;
 pub use simplify::simplify;
+pub use slabs::{slabs, slabs_of_one};

@@ -6,7 +6,7 @@ use crate::nested::{control_inside_out, control_outside_in, outside_in};
 use crate::pass::Pass;
 use crate::{
     common_subexpressions, dead_code, disappear, exchange, fold, inline, invariant, narrow, products,
-    simplify, specialize,
+    simplify, slabs, specialize,
 };
 
 /// Every pass, in order. Each runs on the graphs of control flow too.
@@ -16,7 +16,8 @@ use crate::{
 /// because it would cost time; what is equal is found before simplification, so that rules about equal operands
 /// apply, and after it, because simplified equations are equal more often. Narrow axes are
 /// taken apart before literals are folded, of which there are more then. What a loop need not compute is moved out
-/// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements after that.
+/// when it is as simple as it gets, and then may be equal to what is there. Loops change places with elements after that, and
+/// batches of images are cut into slabs.
 pub const PIPELINE: &[Pass] = &[
     Pass { name: "inline", run: |graph| outside_in(graph, inline) },
     Pass { name: "take_apart", run: |graph| if has_complex(&graph) { take_apart(&graph) } else { graph } },
@@ -33,6 +34,7 @@ pub const PIPELINE: &[Pass] = &[
     Pass { name: "products", run: |graph| control_inside_out(graph, products) },
     Pass { name: "exchange", run: |graph| control_outside_in(graph, exchange) },
     Pass { name: "specialize", run: |graph| control_outside_in(graph, specialize) },
+    Pass { name: "slabs", run: |graph| slabs(&graph) },
     Pass { name: "common_subexpressions", run: |graph| outside_in(graph, common_subexpressions) },
     Pass { name: "dead_code", run: |graph| outside_in(graph, dead_code) },
 ];

@@ -2,7 +2,7 @@
 
 use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, Lowering, Prim, Splat, eval, verify};
-use tracewell_optimize::{PIPELINE, narrow_from, optimize_with};
+use tracewell_optimize::{PIPELINE, narrow_from, optimize_with, slabs_of_one};
 
 /// The example with one operand replaced by a literal, twice, and both results.
 fn graph(example: &Example, literal_at: usize, number: f64) -> Graph {
@@ -61,6 +61,10 @@ fn check(name: &str, graph: &Graph) {
     let apart = narrow_from(graph, 1);
     if apart != *graph {
         keeps("narrow axes of any length", &apart);
+    }
+    let cut = slabs_of_one(graph);
+    if cut != *graph {
+        keeps("slabs of one image", &cut);
     }
 }
 
