@@ -7,7 +7,6 @@
 use std::mem::MaybeUninit;
 use std::slice;
 
-use rayon::prelude::*;
 use tracewell_array::DType;
 use tracewell_kernel::{AddAt, LibraryCall};
 
@@ -21,11 +20,6 @@ const AT_ONCE: usize = 1 << 10;
 const MANY: usize = 1 << 14;
 /// Parts of an array, at most: each of them takes as much time as looking at all updates does.
 const PARTS: usize = 8;
-
-/// Whether the work is split between threads.
-pub(crate) fn is_shared(call: &LibraryCall) -> bool {
-    call.inputs[1].1.len() >= MANY
-}
 
 /// Fills the result of a call.
 ///
@@ -64,8 +58,7 @@ unsafe fn typed<T: Addend>(rule: AddAt, call: &LibraryCall, buffers: &[*mut u8])
         ($Type:ty) => {{
             // SAFETY: as for the array, and this is the type.
             let indices = unsafe { slice::from_raw_parts(buffers[2].cast::<$Type>().cast_const(), count) };
-            let mut work = || parts(rule, (array, updates, indices), to);
-            if is_shared(call) { pool::run(work) } else { work() }
+            parts(rule, (array, updates, indices), to);
         }};
     }
     match call.inputs[2].0 {
@@ -92,7 +85,7 @@ fn parts<T: Addend, I: Place>(
     if count == 1 {
         part((0, (to, array)));
     } else {
-        to.par_chunks_mut(size).zip(array.par_chunks(size)).enumerate().for_each(part);
+        pool::share_out(to.chunks_mut(size).zip(array.chunks(size)).enumerate().collect(), part);
     }
 }
 

@@ -10,16 +10,14 @@ use tracewell_kernel::{BufferMut, BufferRef, Library, LibraryCall, SortRows};
 use crate::sort::{Column, Place};
 use crate::{add_at, conv, fft, linalg, matmul, sort};
 
-/// Whether a call shares its work between threads. A function of the user's runs on the thread that called.
-pub fn is_shared(call: &LibraryCall) -> bool {
+/// Whether a call divides its work as it goes, between threads of the pool: cheap on one of them only.
+pub fn divides(call: &LibraryCall) -> bool {
     match &call.library {
-        Library::Gemm(gemm) => matmul::is_shared(gemm),
         Library::Sort(rows) => sort::is_shared(rows),
-        Library::AddAt(_) => add_at::is_shared(call),
-        Library::Conv(conv) => conv::is_shared(conv),
         Library::Fft(_) => fft::is_shared(call),
-        Library::Linalg(_) => linalg::is_shared(&call.inputs),
-        Library::Custom(_) => false,
+        Library::Gemm(_) | Library::AddAt(_) | Library::Conv(_) | Library::Linalg(_) | Library::Custom(_) => {
+            false
+        }
     }
 }
 

@@ -269,19 +269,9 @@ impl<'a, T: Number> Plan<'a, T> {
         T::PRODUCT.is_none() || self.is_small || self.is_depthwise() || self.depth == 0
     }
 
-    /// Runs `work` on every share, the first of them here.
+    /// Runs `work` on every share.
     fn in_parts<S: Send>(&self, shares: Vec<S>, work: impl Fn(S) + Sync) {
-        let work = |share| if self.is_small { work(share) } else { flushed(|| work(share)) };
-        let mut shares = shares.into_iter();
-        let Some(first) = shares.next() else { return };
-        if shares.len() == 0 {
-            return work(first);
-        }
-        pool::scope(|scope| {
-            let work = &work;
-            shares.for_each(|share| scope.spawn(move |_| work(share)));
-            work(first);
-        });
+        pool::share_out(shares, |share| if self.is_small { work(share) } else { flushed(|| work(share)) });
     }
 
     fn image_block(&self, places: Range<usize>, w: &[T], y: &mut [MaybeUninit<T>]) {

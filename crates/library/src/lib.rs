@@ -19,4 +19,4 @@ mod sort;
 mod subnormal;
 mod vector_product;
 
-pub use call::{call, is_shared, slices};
+pub use call::{call, divides, slices};

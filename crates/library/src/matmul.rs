@@ -19,6 +19,9 @@ use crate::vector_product::{Matrix, product};
 const PARALLEL: usize = 128 * 128 * 128;
 /// The same for a product with a vector, which waits for memory rather than for arithmetic.
 const PARALLEL_VECTOR: usize = 1 << 19;
+/// Multiply-adds from which on every thread has so many parts.
+const MUCH: usize = 1 << 27;
+const SEVERAL: usize = 2;
 /// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
 const TINY: usize = 256;
 /// A product with a vector is done in blocks of so many elements of the result: rows that lie one after the
@@ -63,13 +66,6 @@ pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8)
             unreachable!("the verifier refuses products of bools and complex numbers")
         }
     }
-}
-
-/// Whether a product is split between threads, if one of them makes it.
-pub(crate) fn is_shared(gemm: &Gemm) -> bool {
-    let Gemm { m, n, k, .. } = *gemm;
-    let is_matrix = m > 1 && n > 1;
-    is_matrix && gemm.count().saturating_mul(m).saturating_mul(n).saturating_mul(k) >= PARALLEL
 }
 
 /// What a product needs of its elements.
@@ -162,20 +158,24 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
         }
         let size = if step == 1 { COLUMNS } else { ROWS };
         let blocks = length.div_ceil(size);
-        in_parts(batch * blocks, whole >= PARALLEL_VECTOR, |parts| {
+        in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), |parts| {
             parts.for_each(|part| {
                 let start = part % blocks * size;
                 along(part / blocks, start..length.min(start + size));
             });
         });
     } else if work < PARALLEL || batch >= 2 * pool::threads() {
-        in_parts(batch, whole >= PARALLEL, |numbers| numbers.for_each(|number| block(number, 0..m, 0..n)));
+        in_parts(batch, Worth::of(whole, PARALLEL), |numbers| {
+            numbers.for_each(|number| block(number, 0..m, 0..n))
+        });
     } else {
         let stripe = stripe(m, n);
         let stripes = (length / stripe).max(1);
         let start = |number: usize| if number == stripes { length } else { number * stripe };
         for number in 0..batch {
-            in_parts(stripes, true, |range| along(number, start(range.start)..start(range.end)));
+            in_parts(stripes, Worth::of(work, 0), |range| {
+                along(number, start(range.start)..start(range.end))
+            });
         }
     }
 }
@@ -192,7 +192,7 @@ unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, 
     let (left, right) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
     let mut sums: Vec<T> = vec![T::ZERO; batch * depths * length];
     let partial = Shared(sums.as_mut_ptr());
-    in_parts(batch * depths * blocks, true, |parts| {
+    in_parts(batch * depths * blocks, Worth::Parts, |parts| {
         for part in parts {
             let (number, depth, start) =
                 (part / blocks / depths, part / blocks % depths, part % blocks * COLUMNS);
@@ -228,24 +228,43 @@ fn stripe(m: usize, n: usize) -> usize {
     match m.min(n) {
         _ if m.max(n) <= 64 => 64,
         short @ ..=64 => (256 / short + 1).max(65),
+        // Whole tiles, where there are some for everybody.
+        _ if m.max(n) >= 256 => 64,
         _ => 32,
     }
 }
 
-/// Runs `work` on ranges that make up `0..count`: one for each thread if that is worth it.
-fn in_parts(count: usize, worth: bool, work: impl Fn(Range<usize>) + Sync) {
-    let parts = pool::threads().min(count);
-    if !worth || parts <= 1 {
+/// Runs `work` on ranges that make up `0..count`: one for each thread if that is worth it, several if there is much to
+/// do, so that a thread that is held up leaves some to others.
+fn in_parts(count: usize, worth: Worth, work: impl Fn(Range<usize>) + Sync) {
+    let parts = match worth {
+        Worth::Nothing => 1,
+        Worth::Parts => pool::threads().min(count),
+        Worth::Several => (SEVERAL * pool::threads()).min(count),
+    };
+    if pool::threads() == 1 || parts <= 1 {
         return work(0..count);
     }
-    let range = |part: usize| count * part / parts..count * (part + 1) / parts;
-    pool::scope(|scope| {
-        let work = &work;
-        for part in 1..parts {
-            scope.spawn(move |_| work(range(part)));
+    pool::share(parts, |part| work(count * part / parts..count * (part + 1) / parts));
+}
+
+/// How much there is to share.
+#[derive(Clone, Copy)]
+enum Worth {
+    Nothing,
+    Parts,
+    Several,
+}
+
+impl Worth {
+    /// Of work that is worth it from so much on.
+    fn of(work: usize, least: usize) -> Worth {
+        match work {
+            _ if work < least => Worth::Nothing,
+            _ if work < MUCH => Worth::Parts,
+            _ => Worth::Several,
         }
-        work(range(0));
-    });
+    }
 }
 
 /// One product. Rows of the result are `c_row` elements apart.

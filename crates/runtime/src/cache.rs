@@ -25,7 +25,7 @@ pub struct CompiledKernel {
     kernel: Arc<Kernel>,
     code: CodeMemory,
     calls: Vec<LibraryCall>,
-    shares_work: bool,
+    divides_work: bool,
 }
 
 impl CompiledKernel {
@@ -36,8 +36,8 @@ impl CompiledKernel {
         collect_calls(&kernel.body, &mut calls);
         // A user's function runs on the thread that called.
         let is_users = |call: &LibraryCall| matches!(call.library, Library::Custom(_));
-        let shares_work = calls.iter().any(tracewell_library::is_shared) && !calls.iter().any(is_users);
-        Ok(CompiledKernel { kernel: Arc::clone(kernel), code, calls, shares_work })
+        let divides_work = calls.iter().any(tracewell_library::divides) && !calls.iter().any(is_users);
+        Ok(CompiledKernel { kernel: Arc::clone(kernel), code, calls, divides_work })
     }
 
     /// The kernel as it was first compiled: one with another name may share it.
@@ -54,9 +54,9 @@ impl CompiledKernel {
         self.code.entry()
     }
 
-    /// Whether a call inside splits its work between threads.
-    pub(crate) fn shares_work(&self) -> bool {
-        self.shares_work
+    /// Whether a call inside divides its work between threads as it goes.
+    pub(crate) fn divides_work(&self) -> bool {
+        self.divides_work
     }
 
     /// The library calls inside the kernel, by their number.

@@ -4,7 +4,6 @@
 use std::mem::MaybeUninit;
 use std::slice;
 
-use rayon::prelude::*;
 use tracewell_library::pool;
 
 /// Bytes from which on threads share the work: where memory is slower than starting them.
@@ -29,8 +28,8 @@ pub(crate) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     if bytes < SHARED || pool::threads() == 1 {
         to.copy_from_slice(from);
     } else {
-        let parts = to.par_chunks_mut(PART).zip(from.par_chunks(PART));
-        pool::run(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
+        let parts = to.chunks_mut(PART).zip(from.chunks(PART)).collect();
+        pool::share_out(parts, |(to, from): (&mut [_], &[_])| to.copy_from_slice(from));
     }
 }
 

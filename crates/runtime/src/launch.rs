@@ -3,7 +3,7 @@
 //! Invariant: every iteration of the outermost `each` runs exactly once, whatever the number of threads.
 #![allow(unsafe_code, reason = "machine code works on addresses")]
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use smallvec::SmallVec;
@@ -30,6 +30,8 @@ pub(crate) struct Launch {
     pub(crate) kernel: usize,
     entry: Entry,
     slots: SmallVec<[usize; 8]>,
+    /// The same, if they follow each other: then their addresses lie as the kernel wants them.
+    in_order: Option<Range<usize>>,
     sizes: SmallVec<[i64; 4]>,
     /// The iterations that may be split, and into how many parts.
     extent: i64,
@@ -48,7 +50,10 @@ impl Launch {
         let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
         let nanoseconds = u64::from(cost).saturating_mul(extent as u64);
         let parts = split::parts(nanoseconds, extent, pool::threads());
-        Launch { kernel, entry: code.entry(), slots, sizes: sizes.into(), extent, parts }
+        let first = slots.first().copied().unwrap_or(0);
+        let in_order =
+            (first..first + slots.len()).eq(slots.iter().copied()).then_some(first..first + slots.len());
+        Launch { kernel, entry: code.entry(), slots, in_order, sizes: sizes.into(), extent, parts }
     }
 
     /// Into how many parts it is split.
@@ -64,6 +69,10 @@ impl Launch {
     /// as long as the program says, aligned, initialised where they are read, not used by anybody else where they
     /// are written.
     pub(crate) unsafe fn run(&self, code: &CompiledKernel, addresses: &[*mut u8], stop: &Stop) -> StepResult {
+        if let Some(slots) = self.in_order.clone() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.run_on(code, &addresses[slots], stop) };
+        }
         // Where it is: a vector that is collected is moved, which takes as long as a small kernel.
         let mut few = [std::ptr::null_mut(); FEW];
         let many: Vec<*mut u8>;
@@ -77,37 +86,36 @@ impl Launch {
                 &many
             }
         };
+        // SAFETY: the caller's promise.
+        unsafe { self.run_on(code, buffers, stop) }
+    }
+
+    /// Runs the kernel on these buffers.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Launch::run`]; the buffers are those of the slots, in their order.
+    unsafe fn run_on(&self, code: &CompiledKernel, buffers: &[*mut u8], stop: &Stop) -> StepResult {
         let running = Running { launch: self, buffers, calls: code.calls(), stop };
         if self.parts == 1 {
-            // Products inside share their work with other threads, which is cheap on one of them only.
-            if code.shares_work() && pool::threads() > 1 {
+            // What divides itself inside is cheap on a thread of the pool only.
+            if code.divides_work() && pool::threads() > 1 {
                 let running = &running;
                 return pool::run(move || running.part(0, self.extent));
             }
             return running.part(0, self.extent);
         }
         let ranges: SmallVec<[(i64, i64); 8]> = split::ranges(self.extent, self.parts).collect();
-        let next = AtomicUsize::new(0);
         // The first part that failed, whoever was there first.
         let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
-        // Each thread takes the next part until there is none.
-        let work = || {
-            loop {
-                let part = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&(start, end)) = ranges.get(part) else { return };
-                if let Err(error) = running.part(start, end) {
-                    let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                    if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
-                        *failed = Some((part, error));
-                    }
+        pool::share(ranges.len(), |part| {
+            let (start, end) = ranges[part];
+            if let Err(error) = running.part(start, end) {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
+                    *failed = Some((part, error));
                 }
             }
-        };
-        pool::scope(|scope| {
-            for _ in 1..pool::threads().min(self.parts) {
-                scope.spawn(|_| work());
-            }
-            work();
         });
         let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.map_or(Ok(()), |(_, error)| Err(error))

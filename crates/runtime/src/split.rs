@@ -8,7 +8,7 @@ const WORTH: u64 = 20_000;
 /// No part is estimated to take less than this.
 const PART: u64 = 10_000;
 /// Beyond this estimate there are several parts for each thread, so that one that is held up leaves them to others.
-const LONG: u64 = 400_000;
+const LONG: u64 = 100_000;
 /// That many.
 const SEVERAL: u64 = 4;
 /// Where a part may start: whole vectors, and whole cache lines of every dtype.

@@ -29,6 +29,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ),
     ("crates/optimize/src/rules/", "rewrites are about certain primitives"),
     (
+        "crates/optimize/src/slabs.rs",
+        "`conv` is what takes images one by one; slabs are cut by `reshape` and taken in turn by `scan`",
+    ),
+    (
         "crates/graph/src/effects.rs",
         "an ordered `callback` is an effect; rules of `custom_jvp` wait for derivatives",
     ),

@@ -11,7 +11,7 @@ use tracewell_kernel::{BufferId, Region, Size, Stmt, Value};
 use super::body::{Body, Stream};
 use super::encode::{General, Place, RAX, When};
 use super::leaf::POINTERS;
-use super::nest::{Iterated, Nest};
+use super::nest::{Around, Iterated, Nest};
 use crate::hoist::is_straight;
 
 /// What an address is the sum of, the variable of an innermost loop being 0.
@@ -122,13 +122,8 @@ fn collect(region: &Region, inner: Option<Value>, origins: &mut Vec<Origin>) -> 
 
 impl<'k> Nest<'k> {
     /// The iterations of such a loop, of which there is one at least.
-    pub(crate) fn moving_loop(
-        &mut self,
-        var: Value,
-        iterated: Iterated,
-        region: &'k Region,
-        hoisted: &[bool],
-    ) -> Option<()> {
+    pub(crate) fn moving_loop(&mut self, around: Around<'k, '_>) -> Option<()> {
+        let Around { var, iterated, region, hoisted } = around;
         let home = self.frame.home(var);
         let before = self.frame.at_home().collect();
         self.moving = Some(Moving { var, before, pointers: Vec::new(), is_read: false });

@@ -31,6 +31,16 @@ use crate::target::Target;
 /// Most iterations of a loop that may be written out.
 const MOST_KNOWN: i64 = 1 << 20;
 
+/// A loop around others.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'k, 'h> {
+    pub(crate) var: Value,
+    pub(crate) iterated: Iterated,
+    pub(crate) region: &'k Region,
+    /// Of each value, whether it is computed before the loop.
+    pub(crate) hoisted: &'h [bool],
+}
+
 /// Which iterations of a loop are meant.
 #[derive(Clone, Copy)]
 pub(crate) enum Iterated {
@@ -207,7 +217,8 @@ impl<'k> Nest<'k> {
                 Stmt::For { body, .. } if is_straight(body) => return None,
                 Stmt::For { var, extent, body, .. } => {
                     let hoisted = invariant(self.kernel, body, &[*var], Iterations::InOrder);
-                    self.counted(*var, Iterated::All(*extent), body, &hoisted)?;
+                    let iterated = Iterated::All(*extent);
+                    self.counted(Around { var: *var, iterated, region: body, hoisted: &hoisted })?;
                 }
                 Stmt::Reduce { var, extent, accumulators, body } => {
                     apart = Some(self.reduce(*var, *extent, accumulators, body)?);
@@ -227,21 +238,15 @@ impl<'k> Nest<'k> {
         if plan(self.kernel, self.target.features(), var, region, &hoisted).is_some() {
             return None;
         }
-        self.counted(var, iterated, region, &hoisted)
+        self.counted(Around { var, iterated, region, hoisted: &hoisted })
     }
 
-    /// A loop around others.
-    fn counted(
-        &mut self,
-        var: Value,
-        iterated: Iterated,
-        region: &'k Region,
-        hoisted: &[bool],
-    ) -> Option<()> {
+    fn counted(&mut self, around: Around<'k, '_>) -> Option<()> {
+        let Around { var, iterated, region, hoisted } = around;
         let none = self.unless_any(iterated)?;
         self.straight(&done_before(region, hoisted), None)?;
         if moving::registers(region).is_some() {
-            self.moving_loop(var, iterated, region, hoisted)?;
+            self.moving_loop(around)?;
             none.into_iter().for_each(|jump| self.asm.land(jump));
             return Some(());
         }

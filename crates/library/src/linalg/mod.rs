@@ -8,8 +8,6 @@ mod factor;
 mod number;
 mod plain;
 
-use std::ops::Range;
-
 use tracewell_array::{Complex, Complex32, Complex64, DType, Shape};
 use tracewell_kernel::linalg::{batch_len, dims};
 use tracewell_kernel::{BufferMut, BufferRef, Linalg};
@@ -77,11 +75,6 @@ fn wide(input: &BufferRef<'_>) -> Vec<Complex64> {
             all.iter().map(|z| Complex::new(f64::from(z.re), f64::from(z.im))).collect()
         }
     }
-}
-
-/// Whether the matrices of a call are shared out between threads.
-pub(crate) fn is_shared(inputs: &[(DType, Shape)]) -> bool {
-    shares(&inputs[0].1)
 }
 
 fn shares(shape: &Shape) -> bool {
@@ -152,16 +145,7 @@ fn run<'a, T: Number>(
     if parts <= 1 {
         return work(&mut jobs);
     }
-    let range = |part: usize| -> Range<usize> { count * part / parts..count * (part + 1) / parts };
-    pool::scope(|scope| {
-        let mut rest = jobs.as_mut_slice();
-        for part in 0..parts {
-            let (own, others) = std::mem::take(&mut rest).split_at_mut(range(part).len());
-            rest = others;
-            let work = &work;
-            if part + 1 == parts { work(own) } else { scope.spawn(move |_| work(own)) }
-        }
-    });
+    pool::share_out(jobs.chunks_mut(count.div_ceil(parts)).collect(), work);
 }
 
 /// Takes so many elements off the front of each.

@@ -3,10 +3,54 @@
 use super::Defect;
 
 const FUSE: &str = "-p tracewell-fuse --lib --tests";
+const HELPERS: &str = "-p tracewell-library --lib pool";
+const SLABS: &str = "-p tracewell-optimize --lib slabs";
 const OPTIMIZE: &str = "-p tracewell-optimize --lib";
 const RANDOM: &str = "-p tests --test differential random_graphs_agree_part_1";
 
 pub(super) const DEFECTS: &[Defect] = &[
+    Defect {
+        breaks: "a part of shared work is done that does not exist",
+        file: "crates/library/src/pool/helpers.rs",
+        text: "if part >= self.parts {",
+        with: "if part > self.parts {",
+        test: HELPERS,
+    },
+    Defect {
+        breaks: "a panic of a helper is forgotten",
+        file: "crates/library/src/pool/helpers.rs",
+        text: "if let Some(payload) = panicked {",
+        with: "if let Some(payload) = panicked.filter(|_| false) {",
+        test: HELPERS,
+    },
+    Defect {
+        breaks: "columns of a strong array stay weak",
+        file: "crates/optimize/src/narrow/columns.rs",
+        text: "if self.builder.ty(&found).weak == ty.weak {",
+        with: "if self.builder.ty(&found).weak || !ty.weak {",
+        test: OPTIMIZE,
+    },
+    Defect {
+        breaks: "what is read outside of a slab is made inside only",
+        file: "crates/optimize/src/slabs.rs",
+        text: "numbers.contains(&user) && is_by_image",
+        with: "user < last && is_by_image",
+        test: SLABS,
+    },
+    Defect {
+        breaks: "a slab takes a part of a kernel",
+        file: "crates/optimize/src/slabs.rs",
+        text: "Prim::Conv(_) => operand == 0,",
+        with: "Prim::Conv(_) => true,",
+        test: SLABS,
+    },
+    Defect {
+        breaks: "slabs are taken along an axis that is reduced",
+        file: "crates/optimize/src/slabs.rs",
+        text: "Some(Lowering::Reduce { axes, .. }) => !axes.contains(&0),",
+        with: "Some(Lowering::Reduce { .. }) => true,",
+        test: SLABS,
+    },
     Defect {
         breaks: "an array is put where another one ends before it does",
         file: "crates/fuse/src/buffers.rs",

@@ -1,11 +1,17 @@
 //! Our own threads.
 //!
-//! Invariant: a thread of the pool never blocks on another one but by working for it, so that calls may come
-//! from anywhere: from outside, from a pool of the user's, or from one of our own threads.
+//! [`share`] is for what takes microseconds and is done in equal parts; [`run`] is for what divides itself as it goes.
+//!
+//! Invariant: a thread of ours never blocks on another one but by working for it, or on what it has handed out itself,
+//! so that calls may come from anywhere: from outside, from a pool of the user's, or from one of our own threads.
+
+mod helpers;
 
 use std::sync::LazyLock;
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+pub use helpers::{share, share_out};
 
 static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
     let builder = ThreadPoolBuilder::new().num_threads(threads());
@@ -26,15 +32,11 @@ pub fn threads() -> usize {
 
 /// Whether the calling thread is one of ours.
 pub fn in_pool() -> bool {
-    threads() > 1 && POOL.current_thread_index().is_some()
+    threads() > 1 && (helpers::helps() || POOL.current_thread_index().is_some())
 }
 
-/// Runs `work` on our threads and waits for it. On one of them already, it just runs.
+/// Runs `work` on the threads of a pool that divide it as they go, and waits for it. On one of them already, it just
+/// runs.
 pub fn run<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     POOL.install(work)
-}
-
-/// Runs `work` on the calling thread; what it spawns runs on our threads and ends before this returns.
-pub fn scope<'scope, T>(work: impl FnOnce(&Scope<'scope>) -> T) -> T {
-    POOL.in_place_scope(work)
 }
