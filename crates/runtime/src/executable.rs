@@ -304,12 +304,17 @@ impl Executable {
         let mut near = Near::new();
         let scratch = self.place_temps(&mut near, &mut addresses);
         let stop = Stop::current();
+        // A kernel that is all there is is launched again and again, without what is between steps.
+        let (times, alone) = match self.steps[..] {
+            [Action::Launch(_)] => (1, times),
+            _ => (times, 1),
+        };
         let mut run = |(number, step): (usize, &Action)| {
             stop.check()?;
             let outcome = match step {
                 Action::Launch(launch) => {
                     // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
-                    unsafe { launch.run(&self.kernels[launch.kernel], &addresses, &stop) }
+                    unsafe { launch.run(&self.kernels[launch.kernel], &addresses, &stop, alone) }
                 }
                 Action::Copy { from, to, bytes } => {
                     // SAFETY: the program verified: both slots have so many bytes, the first was written before. They

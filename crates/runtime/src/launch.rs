@@ -61,17 +61,23 @@ impl Launch {
         self.parts.max(1)
     }
 
-    /// Runs the kernel on the slots with these addresses.
+    /// Runs the kernel so many times on the slots with these addresses.
     ///
     /// # Safety
     ///
     /// `code` is what the launch was made for, in a program that verified, and `addresses` are those of its slots:
     /// as long as the program says, aligned, initialised where they are read, not used by anybody else where they
     /// are written.
-    pub(crate) unsafe fn run(&self, code: &CompiledKernel, addresses: &[*mut u8], stop: &Stop) -> StepResult {
+    pub(crate) unsafe fn run(
+        &self,
+        code: &CompiledKernel,
+        addresses: &[*mut u8],
+        stop: &Stop,
+        times: usize,
+    ) -> StepResult {
         if let Some(slots) = self.in_order.clone() {
             // SAFETY: the caller's promise.
-            return unsafe { self.run_on(code, &addresses[slots], stop) };
+            return unsafe { self.run_on(code, &addresses[slots], stop, times) };
         }
         // Where it is: a vector that is collected is moved, which takes as long as a small kernel.
         let mut few = [std::ptr::null_mut(); FEW];
@@ -87,38 +93,31 @@ impl Launch {
             }
         };
         // SAFETY: the caller's promise.
-        unsafe { self.run_on(code, buffers, stop) }
+        unsafe { self.run_on(code, buffers, stop, times) }
     }
 
-    /// Runs the kernel on these buffers.
+    /// Runs the kernel so many times on these buffers.
     ///
     /// # Safety
     ///
     /// As for [`Launch::run`]; the buffers are those of the slots, in their order.
-    unsafe fn run_on(&self, code: &CompiledKernel, buffers: &[*mut u8], stop: &Stop) -> StepResult {
+    unsafe fn run_on(
+        &self,
+        code: &CompiledKernel,
+        buffers: &[*mut u8],
+        stop: &Stop,
+        times: usize,
+    ) -> StepResult {
         let running = Running { launch: self, buffers, calls: code.calls(), stop };
         if self.parts == 1 {
             // What divides itself inside is cheap on a thread of the pool only.
             if code.divides_work() && pool::threads() > 1 {
                 let running = &running;
-                return pool::run(move || running.part(0, self.extent));
+                return pool::run(move || running.part(0, self.extent, times));
             }
-            return running.part(0, self.extent);
+            return running.part(0, self.extent, times);
         }
-        let ranges: SmallVec<[(i64, i64); 8]> = split::ranges(self.extent, self.parts).collect();
-        // The first part that failed, whoever was there first.
-        let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
-        pool::share(ranges.len(), |part| {
-            let (start, end) = ranges[part];
-            if let Err(error) = running.part(start, end) {
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
-                    *failed = Some((part, error));
-                }
-            }
-        });
-        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        failed.map_or(Ok(()), |(_, error)| Err(error))
+        (0..times).try_for_each(|_| stop.check().and_then(|()| running.shared()))
     }
 }
 
@@ -135,18 +134,43 @@ struct Running<'a> {
 unsafe impl Sync for Running<'_> {}
 
 impl Running<'_> {
-    /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none.
-    fn part(&self, start: i64, end: i64) -> StepResult {
+    /// Runs all iterations, in parts that threads share.
+    fn shared(&self) -> StepResult {
+        let ranges: SmallVec<[(i64, i64); 8]> =
+            split::ranges(self.launch.extent, self.launch.parts).collect();
+        // The first part that failed, whoever was there first.
+        let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
+        pool::share(ranges.len(), |part| {
+            let (start, end) = ranges[part];
+            if let Err(error) = self.part(start, end, 1) {
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
+                    *failed = Some((part, error));
+                }
+            }
+        });
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failed.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none, so many times.
+    fn part(&self, start: i64, end: i64, times: usize) -> StepResult {
         let mut context = Context::new(self.calls, self.stop.byte());
-        let context_address = (&raw mut context).cast::<u8>();
         let (buffers, sizes) = (self.buffers.as_ptr(), self.launch.sizes.as_ptr());
-        // SAFETY: the entry is machine code of this kernel, which `Launch::run` borrows. The launch verified: it
-        // gives as many buffers and sizes as the kernel has, of the right lengths, so every access is inside.
-        let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
-        match (status, context.error) {
-            (0, _) => Ok(()),
-            (STOPPED, None) => Err(Box::new(self.stop.reason())),
-            (_, error) => error.map_or(Ok(()), Err),
+        for time in 0..times {
+            if time > 0 {
+                self.stop.check()?;
+            }
+            let context_address = (&raw mut context).cast::<u8>();
+            // SAFETY: the entry is machine code of this kernel, which `Launch::run` borrows. The launch verified: it
+            // gives as many buffers and sizes as the kernel has, of the right lengths, so every access is inside.
+            let status = unsafe { (self.launch.entry)(buffers, sizes, start, end, context_address) };
+            match (status, context.error.take()) {
+                (0, _) => {}
+                (STOPPED, None) => return Err(Box::new(self.stop.reason())),
+                (_, error) => return error.map_or(Ok(()), Err),
+            }
         }
+        Ok(())
     }
 }

@@ -162,7 +162,8 @@ impl From<Tensor> for Array {
     }
 }
 
-/// Free of copy: the array takes over the `Vec`'s memory.
+/// Free of copy: the array takes over the `Vec`'s memory. That of a copy, as from a slice, begins on a line of the cache
+/// and is in large pages where it is large: a function that reads it often may take less time.
 impl<T: Element> From<Vec<T>> for Array {
     fn from(values: Vec<T>) -> Array {
         let shape = [values.len()];
@@ -172,7 +173,8 @@ impl<T: Element> From<Vec<T>> for Array {
 
 impl<T: Element> From<&[T]> for Array {
     fn from(values: &[T]) -> Array {
-        Array::from(values.to_vec())
+        let shape = [values.len()];
+        Array::from(Tensor::from_slice(values, shape).expect("a slice has as many elements as its length"))
     }
 }
 
@@ -187,14 +189,14 @@ macro_rules! from_elements {
 
         impl<const N: usize> From<[$T; N]> for Array {
             fn from(values: [$T; N]) -> Array {
-                Array::from(values.to_vec())
+                Array::from(&values[..])
             }
         }
 
         impl<const N: usize, const M: usize> From<[[$T; M]; N]> for Array {
             fn from(values: [[$T; M]; N]) -> Array {
-                let flat = values.as_flattened().to_vec();
-                Array::from(Tensor::from_vec(flat, [N, M]).expect("N rows of M elements"))
+                let flat = values.as_flattened();
+                Array::from(Tensor::from_slice(flat, [N, M]).expect("N rows of M elements"))
             }
         }
     )*};
