@@ -134,7 +134,7 @@ impl Assembler {
             (reg >> 3 & 1 ^ 1) << 7 | (x & 1 ^ 1) << 6 | (b ^ 1) << 5 | (reg >> 4 & 1 ^ 1) << 4 | op.map,
             u8::from(op.w) << 7 | (!operands.first & 15) << 3 | 1 << 2 | op.prefix,
             u8::from(operands.zeroing) << 7
-                | 2 << 5
+                | (2 - op.halvings) << 5
                 | u8::from(operands.repeated) << 4
                 | (fifth ^ 1) << 3
                 | operands.mask,
@@ -354,7 +354,7 @@ fn short_step(op: Opcode, repeated: bool) -> i32 {
     let whole = [LOAD, STORE].iter().any(|pair| [pair.of(false), pair.of(true)].contains(&op));
     match op.kind {
         Kind::Vectors(element) if repeated => i32::from(element),
-        Kind::Vectors(_) => 64,
+        Kind::Vectors(_) => 64 >> op.halvings,
         _ if whole => 64,
         _ if op == BROADCAST.of(false) => 4,
         _ if op == BROADCAST.of(true) => 8,

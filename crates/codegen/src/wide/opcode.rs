@@ -14,6 +14,15 @@ pub(crate) struct Opcode {
     /// The bit that most often says that lanes are of 64 bits.
     pub(crate) w: bool,
     pub(crate) kind: Kind,
+    /// At 512 bits, how often vectors are halved: it works on what is left, and the rest of its result is zero.
+    pub(crate) halvings: u8,
+}
+
+impl Opcode {
+    /// The same on the first half of vectors, or the half of that.
+    pub(crate) const fn halved(self, halvings: u8) -> Opcode {
+        Opcode { halvings, ..self }
+    }
 }
 
 /// What an instruction works on.
@@ -50,7 +59,7 @@ const M38: u8 = 2;
 const M3A: u8 = 3;
 
 const fn opcode(prefix: u8, map: u8, byte: u8, w: bool, kind: Kind) -> Opcode {
-    Opcode { prefix, map, byte, w, kind }
+    Opcode { prefix, map, byte, w, kind, halvings: 0 }
 }
 
 /// Arithmetic on floats: `ps` and `pd`.

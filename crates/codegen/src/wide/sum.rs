@@ -17,6 +17,8 @@ use crate::lanes::is_wide;
 /// Most instructions of a turn that is written out several times, and how often.
 const CHEAP: usize = 16;
 const TURNS: usize = 2;
+/// How often a vector of 64 bytes is halved until it is as short as vectors are.
+const MOST_HALVINGS: u8 = 2;
 
 /// What is known of such a loop beside its body.
 #[derive(Clone, Copy)]
@@ -156,14 +158,17 @@ impl Select<'_> {
             while vectors.len() > 1 {
                 let upper = vectors.split_off(vectors.len() / 2);
                 let pairs = vectors.iter().zip(&upper);
-                vectors =
-                    pairs.map(|(&a, &b)| self.combined(combine.op(), dtype, a, b)).collect::<Option<_>>()?;
+                let pairs = pairs.map(|(&a, &b)| self.combined(combine.op(), dtype, a, b, 0));
+                vectors = pairs.collect::<Option<_>>()?;
             }
             let mut sum = vectors[0];
             let mut width = self.level.bytes() / if is_wide(dtype) { 8 } else { 4 } / 2;
+            // Instructions on less of a vector end sooner.
+            let mut halvings = 0;
             while width > 0 {
-                let upper = self.two_by(ALIGN.of(is_wide(dtype)), sum, sum, width as u8);
-                sum = self.combined(combine.op(), dtype, sum, upper)?;
+                let upper = self.two_by(ALIGN.of(is_wide(dtype)).halved(halvings), sum, sum, width as u8);
+                halvings = (halvings + 1).min(MOST_HALVINGS);
+                sum = self.combined(combine.op(), dtype, sum, upper, halvings)?;
                 width /= 2;
             }
             sums.push((out, smallvec![sum; parts_of(dtype)]));
@@ -171,10 +176,10 @@ impl Select<'_> {
         Some(sums)
     }
 
-    /// One step of a reduction, on one vector of each operand.
-    fn combined(&mut self, op: Op, dtype: DType, a: Src, b: Src) -> Option<Src> {
+    /// One step of a reduction, on one vector of each operand that is halved so often, or on more of it.
+    fn combined(&mut self, op: Op, dtype: DType, a: Src, b: Src, halvings: u8) -> Option<Src> {
         match self.single(op, dtype) {
-            Some(op) => Some(self.two(op, a, b)),
+            Some(op) => Some(self.two(op.halved(halvings), a, b)),
             None => Some(self.op(op, &[dtype, dtype], &[smallvec![a], smallvec![b]])?[0]),
         }
     }
