@@ -37,8 +37,16 @@ impl fmt::Display for Dim {
 }
 
 /// The sizes of all axes, outermost first. Rank 0, a scalar, is the default.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+#[derive(PartialEq, Eq, Hash, Default)]
 pub struct Shape(SmallVec<[Dim; 4]>);
+
+impl Clone for Shape {
+    /// As memory is copied: derived, sizes would be cloned one by one, and every result of a call has a shape.
+    #[inline]
+    fn clone(&self) -> Shape {
+        Shape(SmallVec::from_slice(&self.0))
+    }
+}
 
 impl Shape {
     /// The shape with these sizes.

@@ -27,4 +27,13 @@ fn counters_follow_the_buffers() {
     assert_eq!(seen(), (1, bytes + 200), "a view keeps the buffer");
     drop((view, taken));
     assert_eq!(seen(), (1, 0));
+
+    // What one thread makes, another may drop, also when it ends.
+    thread_local! {
+        static LAST: std::cell::RefCell<Option<Tensor>> = const { std::cell::RefCell::new(None) };
+    }
+    let of_another = std::thread::spawn(|| Tensor::zeros(DType::F64, [1000])).join().expect("it ends well");
+    assert_eq!(seen(), (2, bytes));
+    std::thread::spawn(move || LAST.set(Some(of_another))).join().expect("it ends well");
+    assert_eq!(seen(), (2, 0));
 }

@@ -343,6 +343,7 @@ impl Executable {
         if inputs.len() < self.inputs.len() {
             return Err(RunError::Count { expected: self.inputs.len(), found: inputs.len() });
         }
+        let addresses = addresses.as_mut_slice();
         for (number, (input, wanted)) in inputs.iter().zip(&self.inputs).enumerate() {
             let Some(Wanted { slot, dtype, len }) = *wanted else { continue };
             match input.tensor() {
@@ -361,7 +362,8 @@ impl Executable {
 
     fn place_outputs(&self, inputs: &mut [Input<'_>], addresses: &mut Addresses) -> Results {
         let mut together = (self.small_outputs > 1).then(|| Together::new(self.small_outputs));
-        let place = |output: &Output| {
+        let mut made = Results::with_capacity(self.outputs.len());
+        for output in &self.outputs {
             let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| match &mut together {
                 // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
                 Some(together) if output.is_small => unsafe { together.uninit(output.dtype, &output.shape) },
@@ -369,9 +371,9 @@ impl Executable {
                 _ => unsafe { Tensor::uninit(output.dtype, &output.shape) },
             });
             addresses[output.slot] = address;
-            tensor
-        };
-        self.outputs.iter().map(place).collect()
+            made.push(tensor);
+        }
+        made
     }
 
     /// Scratch for all temporaries. Under guard each gets memory of its own, so that none can reach into another.
@@ -402,12 +404,15 @@ impl Executable {
     }
 
     fn keep(&self, scratch: SmallVec<[Tensor; 1]>) {
-        if !self.guard {
+        if !self.guard && !scratch.is_empty() {
             scratch.into_iter().for_each(|arena| self.arenas.give(arena));
         }
     }
 
     fn handed_through(&self, inputs: &[Input<'_>]) -> Results {
+        if self.is_plain {
+            return Results::new();
+        }
         let input = |answer: &Answer| match answer {
             Answer::Input(number, shape) => inputs[*number].tensor().map(|tensor| reshaped(tensor, shape)),
             Answer::Output(..) | Answer::Constant(_) => None,

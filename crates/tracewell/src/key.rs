@@ -51,7 +51,8 @@ impl Key {
     pub(crate) fn leaf(&mut self, dtype: DType, weak: bool, shape: &Shape) {
         let head = (dtype as u64) | (u64::from(weak) << 8) | ((shape.rank() as u64) << 16);
         self.words.push(head);
-        self.words.extend(shape.iter().map(|n| n as u64));
+        // One by one: there are few, and `extend` would count them first.
+        shape.iter().for_each(|n| self.words.push(n as u64));
     }
 
     /// Marks the key as that of one closure object: its captures may differ from those of others of its type.

@@ -392,14 +392,20 @@ fn hole() -> Array {
 
 /// The inputs of a program. All data is known, or was found to be.
 fn inputs<'a>(leaves: &mut SmallVec<[Leaf<'a>; 8]>) -> SmallVec<[Input<'a>; 8]> {
-    let input = |leaf| match leaf {
-        Leaf::Lent(array) => match array.value() {
-            Value::Known(tensor, _) => Some(Input::Lent(tensor)),
-            Value::Splat(_) | Value::Traced(_) => array.value().known().map(Input::given),
-        },
-        Leaf::Given(array) => array.into_known().map(Input::given),
-    };
-    leaves.drain(..).filter_map(input).collect()
+    let mut inputs = SmallVec::with_capacity(leaves.len());
+    for leaf in leaves.drain(..) {
+        let input = match leaf {
+            Leaf::Lent(array) => match array.value() {
+                Value::Known(tensor, _) => Some(Input::Lent(tensor)),
+                Value::Splat(_) | Value::Traced(_) => array.value().known().map(Input::given),
+            },
+            Leaf::Given(array) => array.into_known().map(Input::given),
+        };
+        if let Some(input) = input {
+            inputs.push(input);
+        }
+    }
+    inputs
 }
 
 /// A failure of a run, raised at the caller's line as by the full way.
