@@ -28,6 +28,7 @@ fn features(width: Width) -> &'static [CpuidFeature] {
         F::AVX512CD,
         F::AVX512BW,
         F::AVX512DQ,
+        F::AVX512VL,
     ];
     match width {
         Width::W128 => &[],

@@ -23,6 +23,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     in_c("axpy_l1", ULPS, || axpy(L1)),
     in_c("axpy_l2", ULPS, || axpy(L2)),
     in_c("axpy_dram", ULPS, || axpy(DRAM)),
+    in_c("axpy_fused_l1", ULPS, || axpy_fused(L1)),
+    in_c("axpy_fused_l2", ULPS, || axpy_fused(L2)),
+    in_c("axpy_fused_dram", ULPS, || axpy_fused(DRAM)),
     in_c("chain_l1", ULPS, || chain(L1)),
     in_c("chain_l2", ULPS, || chain(L2)),
     in_c("chain_dram", ULPS, || chain(DRAM)),
@@ -88,6 +91,11 @@ fn axpy(n: usize) -> Work {
     on(two(n), |[x, y]| 0.75 * x + y)
 }
 
+/// As the C compiler fuses `axpy`, which it may and we do not unless asked.
+fn axpy_fused(n: usize) -> Work {
+    on(two(n), |[x, y]| x.mul_add(0.75, y))
+}
+
 fn chain(n: usize) -> Work {
     on(two(n), |[x, y]| {
         let a = x * y + 0.5;
@@ -96,7 +104,7 @@ fn chain(n: usize) -> Work {
     })
 }
 
-/// As the C compiler fuses `chain`, which it may and we do not unless asked.
+/// The same of `chain`.
 fn chain_fused(n: usize) -> Work {
     on(two(n), |[x, y]| {
         let a = x.mul_add(y, 0.5);

@@ -111,6 +111,7 @@ static const struct kernel {
     {"axpy", axpy, 1}, {"chain", chain, 1}, {"exp", exp_, 1}, {"tanh", tanh_, 1},
     {"sum", sum, 0},   {"max", max, 0},     {"dot", dot, 0},  {"rows", rows, ROW},
     // The compiler fuses products and sums of its own accord.
+    {"axpy_fused", axpy, 1},
     {"chain_fused", chain, 1},
 };
 
