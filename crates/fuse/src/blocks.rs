@@ -6,14 +6,14 @@
 
 use smallvec::{SmallVec, smallvec};
 use tracewell_array::Shape;
-use tracewell_kernel::{KernelBuilder, Value};
+use tracewell_kernel::{KernelBuilder, Value, is_columns};
 
 use crate::classify::{Def, Flow, Node};
 use crate::cluster::Form;
 use crate::index::Affine;
 use crate::loops::LoopId;
 use crate::nest::{Nest, Scalar, Store};
-use crate::reduce::{BLOCK, is_columns};
+use crate::reduce::BLOCK;
 
 /// The nests that compute what a nest of one long reduction computes: usually two.
 pub(crate) fn blocks(flow: &mut Flow, nest: Nest) -> Vec<Nest> {

@@ -9,7 +9,7 @@
 //! - *blocks*, where few results are made of many elements: partial results over blocks of [`BLOCK`] elements,
 //!   then these and what is left over.
 
-use tracewell_array::Shape;
+use tracewell_kernel::ReduceOrder;
 
 use crate::classify::{Def, Node};
 use crate::cluster::{Cluster, Form};
@@ -18,14 +18,6 @@ use crate::loops::LoopId;
 
 /// Elements in a block. Part of the numeric contract.
 pub(crate) const BLOCK: i64 = 16_384;
-/// Reduced elements from which blocks are used.
-const LONG: usize = 65_536;
-/// Results up to which blocks are used: more of them keep threads busy without.
-const FEW: usize = 64;
-/// The same for columns, which are walked in tiles of many results.
-const FEW_COLUMNS: usize = 512;
-/// Size of the innermost axis from which it is walked as a column.
-const WIDE: usize = 8;
 /// Elements that are worth no threads.
 const SMALL: usize = 32_768;
 /// Iterations of the outermost loop that keep threads busy.
@@ -36,23 +28,11 @@ const ROW: usize = 256 << 10;
 /// The form of a kernel that computes this array.
 pub(crate) fn form(node: &Node) -> Form {
     let Def::Reduce { axes, from, .. } = &node.def else { return Form::Plain };
-    let columns = is_columns(from, axes);
-    let results = node.len();
-    let reduced = from.len() / results.max(1);
-    if columns {
-        let is_long = from.len() >= 4 * LONG && reduced >= LONG / FEW && results < FEW_COLUMNS;
-        if is_long { Form::Blocks } else { Form::Columns }
-    } else if reduced >= LONG && results < FEW {
-        Form::Blocks
-    } else {
-        Form::Rows
+    match ReduceOrder::of(from, axes) {
+        ReduceOrder::Rows => Form::Rows,
+        ReduceOrder::Columns => Form::Columns,
+        ReduceOrder::Blocks => Form::Blocks,
     }
-}
-
-/// Whether the innermost axis that is walked stays and is worth walking innermost.
-pub(crate) fn is_columns(from: &Shape, axes: &[usize]) -> bool {
-    let innermost = (0..from.rank()).rev().find(|&a| from.size(a) != 1);
-    innermost.is_some_and(|a| !axes.contains(&a) && from.size(a) >= WIDE)
 }
 
 /// Iterations of the outermost loops that will be one: those over which a position goes on evenly.

@@ -77,6 +77,10 @@ impl WindowAxis {
 }
 
 impl Conv {
+    /// Multiply-adds up to which it is done by plain loops in the order of the language, before anybody has looked at the
+    /// sizes: part of the numeric contract.
+    pub const SMALL: usize = 1 << 13;
+
     /// The shapes of the image that is read, of the kernel, and of the image that is made.
     pub fn shapes(&self) -> [Shape; 3] {
         let image = |size: fn(&WindowAxis) -> usize, channels: usize| {

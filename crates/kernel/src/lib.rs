@@ -17,6 +17,7 @@ mod library;
 pub mod linalg;
 pub mod math;
 mod op;
+mod order;
 mod program;
 pub mod scalar;
 mod sort;
@@ -39,6 +40,7 @@ pub use library::{
 };
 pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};
+pub use order::{ReduceOrder, is_columns};
 pub use program::{Program, Role, Slot, SlotId, Step};
 pub use text::{ReadError, read_kernel, read_program};
 pub use verify::{ALIGN, MAX_STACK, VerifyError, VerifyErrors, verify_kernel, verify_launch, verify_program};

@@ -77,7 +77,7 @@ fn parts<T: Addend, I: Place>(
     to: &mut [MaybeUninit<T>],
 ) {
     let count = if updates.len() < MANY { 1 } else { pool::threads().min(PARTS) };
-    let size = array.len().div_ceil(count);
+    let size = array.len().div_ceil(count).max(1);
     let rule = Rule { from_back: rule.from_back, drop: rule.drop, len: array.len() };
     let part = |(number, (to, from)): (usize, (&mut [MaybeUninit<T>], &[T]))| {
         add(rule, (updates, indices), number * size, to.write_copy_of_slice(from));

@@ -21,9 +21,6 @@ use crate::subnormal::flushed;
 
 /// Multiply-adds below which a convolution stays on one thread.
 const PARALLEL: usize = 1 << 20;
-/// Multiply-adds up to which plain loops in the order of the language are done before the library has looked at the
-/// sizes.
-const SMALL: usize = 1 << 13;
 /// So many elements are copied side by side, if the number of places below allows.
 const BLOCK: usize = 1 << 17;
 /// Fewest and most places of a block: few are not worth a product, many not worth a larger copy.
@@ -191,7 +188,7 @@ impl<'a, T: Number> Plan<'a, T> {
         let places = conv.batch * conv.axes.iter().map(|axis| axis.places).product::<usize>();
         let depth = window * conv.from;
         let [few, many] = PLACES;
-        let is_small = conv.work() <= SMALL;
+        let is_small = conv.work() <= Conv::SMALL;
         let block = if is_small { places.max(1) } else { (BLOCK / depth.max(1)).clamp(few, many) };
         let (groups, from, to) = (conv.groups, conv.from, conv.to);
         Plan { x, outer, last, groups, from, to, places, depth, block, is_shared: is_shared(conv), is_small }

@@ -1,7 +1,8 @@
 //! Batches in slabs: where convolutions of many images end in something small, such as the mean of each channel, a few
 //! images at a time go all the way. What lies between is as large as a slab of it, and still near when it is read.
 //!
-//! Every image is computed as before.
+//! Every image is computed as before: where a sum would have another order in a slab, the slab has another size. The order
+//! inside of convolutions is the library's, as that of products is.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use tracewell_array::Shape;
 use tracewell_graph::prim::{Broadcast, Reshape, Scan};
 use tracewell_graph::{ArrayType, Atom, Equation, Graph, GraphBuilder, Lowering, Prim, Splat, Var};
-use tracewell_kernel::steps;
+use tracewell_kernel::{Conv, ReduceOrder, steps};
 
 /// When slabs are made.
 #[derive(Clone, Copy)]
@@ -181,8 +182,29 @@ impl<'g> Region<'g> {
         let work: usize = self.convs().map(|conv| multiplications(self.graph, conv)).sum();
         let even = (1..self.batch).filter(|slab| self.batch.is_multiple_of(*slab));
         let part = |all: usize, slab: usize| (all as u128 * slab as u128 / self.batch as u128) as usize;
-        let slab = even.filter(|&slab| slab == 1 || part(most, slab) <= limits.slab).max()?;
+        let fits = |slab: usize| slab == 1 || part(most, slab) <= limits.slab;
+        let slab = even.filter(|&slab| fits(slab) && self.keeps_order(slab)).max()?;
         (part(work, slab) >= limits.work).then_some(slab)
+    }
+
+    /// Whether what is summed has the same order in slabs of a size.
+    fn keeps_order(&self, slab: usize) -> bool {
+        let keeps = |equation: &Equation| match &equation.prim {
+            Prim::Conv(_) => {
+                let work = multiplications(self.graph, equation);
+                (work <= Conv::SMALL) == (work / self.batch * slab <= Conv::SMALL)
+            }
+            _ => match lowering(self.graph, equation) {
+                Some(Lowering::Reduce { axes, .. }) => {
+                    let from = self.graph.atom_type(&equation.inputs[0]).shape;
+                    let order = ReduceOrder::of(&from, &axes);
+                    // Blocks of a slab are others than those of the batch.
+                    order != ReduceOrder::Blocks && order == ReduceOrder::of(&from.with(0, slab), &axes)
+                }
+                _ => true,
+            },
+        };
+        self.equations().all(keeps)
     }
 
     /// The result, from a scan over the slabs.
@@ -401,6 +423,31 @@ mod tests {
                 |name: &str| cut.equations.iter().filter(|equation| equation.prim.name() == name).count();
             assert_eq!((count("scan"), count("exp")), (scans, outside), "{lines}");
         }
+    }
+
+    /// In slabs of four images of this size sums over places would be made in blocks.
+    #[test]
+    fn sums_keep_their_order() {
+        let head = "(%0: f32[32,32,32,8], %1: f32[1,1,8,64]) -> (f32[32,64])";
+        let lines = "%2: f32[32,32,32,64] = conv[strides=[1,1], low=[0,0], high=[0,0], dilation=[1,1], window_dilation=[1,1], groups=1] %0, %1
+        %3: f32[32,64] = reduce_sum[axes=[1,2]] %2
+        return %3";
+        let cut = |images: usize| {
+            let limits = Limits { large: 0, slab: images * 32 * 32 * 64 * 4, work: 0, shrinks: 0 };
+            let cut = super::cut(&graph(head, lines), limits);
+            cut.equations.iter().find_map(|equation| match &equation.prim {
+                Prim::Scan(scan) => Some(32 / scan.length),
+                _ => None,
+            })
+        };
+        assert_eq!([1, 2, 4, 8, 16].map(cut), [Some(1), Some(2), Some(2), Some(8), Some(16)]);
+        // A convolution that is small in a slab only.
+        let head = "(%0: f32[16,32,2], %1: f32[3,2,8]) -> (f32[16,8])";
+        let lines = "%2: f32[16,32,8] = conv[strides=[1], low=[1], high=[1], dilation=[1], window_dilation=[1], groups=1] %0, %1
+        %3: f32[16,8] = reduce_sum[axes=[1]] %2
+        return %3";
+        let whole = graph(head, lines);
+        assert_eq!(slabs_of_one(&whole), whole);
     }
 
     #[test]

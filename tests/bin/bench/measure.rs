@@ -22,7 +22,8 @@ pub(crate) fn sample(f: &mut dyn FnMut(), calls: usize) -> f64 {
 
 pub(crate) fn median(times: &mut [f64]) -> f64 {
     times.sort_unstable_by(f64::total_cmp);
-    times[times.len() / 2]
+    // The middle, or what is between the two that are nearest to it.
+    (times[(times.len() - 1) / 2] + times[times.len() / 2]) / 2.0
 }
 
 pub(crate) fn show(seconds: f64) -> String {

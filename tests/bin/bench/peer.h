@@ -10,6 +10,9 @@ struct work {
     size_t length;
 };
 
+// Memory that begins with a large page, in such pages where the system has them and it is large.
+void *in_large_pages(size_t bytes);
+
 // Prepares the program of a name; 0 if there is none.
 int find_loop(const char *name, struct work *work);
 int find_vector(const char *name, struct work *work);

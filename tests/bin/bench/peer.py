@@ -12,6 +12,7 @@ Started by `cargo xtask bench --against jax,numpy` as `peer.py PEER THREADS`, an
 import ctypes
 import os
 import pathlib
+import statistics
 import sys
 import time
 
@@ -97,7 +98,7 @@ def timed(function, args, calls):
         for _ in range(each):
             waited(function(*args))
         times.append((time.perf_counter() - start) / each)
-    return (sorted(times)[len(times) // 2],)
+    return (statistics.median(times),)
 
 
 def build(program):

@@ -109,6 +109,8 @@ impl Drop for Called<'_> {
                 // Whoever ends last wakes us.
                 thread::park();
             }
+            // What we were woken by may have been meant for the caller's own waiting.
+            job.caller.unpark();
         }
     }
 }
@@ -196,12 +198,9 @@ impl Helper {
                 if mail == AWAKE_AND_FREE {
                     return false;
                 }
-                let is_taken =
-                    self.mail.compare_exchange(mail, BUSY, Ordering::Acquire, Ordering::Relaxed).is_ok();
-                if is_taken {
-                    taken = mail.cast_const();
-                }
-                is_taken
+                // The pointer that is there now: it may be another than a moment ago, at the same address.
+                let now = self.mail.compare_exchange(mail, BUSY, Ordering::Acquire, Ordering::Relaxed);
+                now.inspect(|mail| taken = mail.cast_const()).is_ok()
             };
             if looked_for(looks) {
                 return taken;

@@ -77,8 +77,7 @@ static int level(const char *name) {
     size = size / 4096 * 4096;
     for (int i = 0; i < threads && i < 64; i++) {
         free(from[i]), free(to[i]);
-        from[i] = aligned_alloc(4096, size), to[i] = aligned_alloc(4096, size);
-        if (!from[i] || !to[i]) abort();
+        from[i] = in_large_pages(size), to[i] = in_large_pages(size);
         memset(from[i], 1, size), memset(to[i], 1, size);
     }
     return 1;

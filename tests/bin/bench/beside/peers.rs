@@ -108,6 +108,9 @@ const IN_C: [(&str, &[&str]); 4] = [
     ("beside/limits.c", &["-fopenmp"]),
 ];
 
+/// How often a thread in C looks for work before it sleeps: some hundred microseconds.
+const SPINS: &str = "10000";
+
 /// Compiles the peer in C and starts it. Its files may be removed once it runs.
 fn start_c(threads: &str) -> Result<Member> {
     let folder = std::env::temp_dir().join(format!("tracewell-bench-{}", std::process::id()));
@@ -124,8 +127,8 @@ fn start_c(threads: &str) -> Result<Member> {
     }
     gcc(link.arg("-lm"))?;
     let mut command = Command::new(&program);
-    let member =
-        Member::start("C", command.env("OMP_NUM_THREADS", threads).env("OMP_WAIT_POLICY", "passive"));
+    // Its threads stay awake about as long as ours: between calls, but not in our turn.
+    let member = Member::start("C", command.env("OMP_NUM_THREADS", threads).env("GOMP_SPINCOUNT", SPINS));
     // What is left in the folder for temporary files does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     member

@@ -72,25 +72,26 @@ pub(super) fn in_turn(
     least: usize,
     mut round: impl FnMut(&mut Crew) -> Result<Vec<f64>>,
 ) -> Result<Vec<Vec<f64>>> {
-    let start = Instant::now();
+    let mut spent = 0.0;
     let mut rounds: Vec<Vec<f64>> = Vec::new();
-    while rounds.len() < MORE * least && !(rounds.len() >= least && is_enough(&rounds, start)) {
-        let watch = Watch::start();
+    while rounds.len() < MORE * least && !(rounds.len() >= least && is_enough(&rounds, spent)) {
+        let (watch, start) = (Watch::start(), Instant::now());
         let times = round(crew)?;
         if crew.patience.counts(&watch) {
+            spent += start.elapsed().as_secs_f64();
             rounds.push(times);
         }
     }
     Ok(rounds)
 }
 
-/// Whether rounds say the same, or have taken long.
-fn is_enough(rounds: &[Vec<f64>], start: Instant) -> bool {
+/// Whether rounds say the same, or have taken so many seconds.
+fn is_enough(rounds: &[Vec<f64>], spent: f64) -> bool {
     // The ratio of two sides, or the time of one.
     let said = |times: &Vec<f64>| times.iter().copied().reduce(|first, second| first / second);
     let mut said: Vec<f64> = rounds.iter().filter_map(said).collect();
     said.sort_unstable_by(f64::total_cmp);
-    said[said.len() * 3 / 4] / said[said.len() / 4] < APART || start.elapsed().as_secs_f64() > LONG
+    said[said.len() * 3 / 4] / said[said.len() / 4] < APART || spent > LONG
 }
 
 /// First calls, each of a program that was forgotten.

@@ -154,9 +154,7 @@ static void fill(float *numbers, uint32_t seed) {
 
 static float *fresh(float *old) {
     free(old);
-    float *memory = aligned_alloc(64, n * sizeof(float));
-    if (!memory) abort();
-    return memory;
+    return in_large_pages(n * sizeof(float));
 }
 
 int find_vector(const char *name, struct work *work) {
