@@ -41,6 +41,9 @@ exit codes of `run`: 0 reproduced, 1 another failure, 2 no failure, 3 the folder
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] | ["help"] => usage(),
+        // Wherever it stands: no folder is called like that.
+        words if words.iter().any(|word| matches!(*word, "--help" | "-h")) => usage(),
         ["repro", verb, folder, rest @ ..] => {
             let args = match Args::parse(rest) {
                 Ok(args) => args,
@@ -61,16 +64,17 @@ fn main() -> ExitCode {
                 Err(message) => wrong(&message),
             }
         }
-        ["--help" | "-h" | "help"] | [] => {
-            print!("{USAGE}");
-            ExitCode::SUCCESS
-        }
         ["--version"] => {
             println!("tracewell {}", env!("CARGO_PKG_VERSION"));
             ExitCode::SUCCESS
         }
         _ => wrong(USAGE),
     }
+}
+
+fn usage() -> ExitCode {
+    print!("{USAGE}");
+    ExitCode::SUCCESS
 }
 
 fn wrong(message: &str) -> ExitCode {

@@ -255,21 +255,32 @@ impl Executable {
     /// A result takes over the memory of a given input where the program allows it and nobody else refers to
     /// it; [`Input::Taken`] is left in its place.
     pub fn run(&self, inputs: &mut [Input<'_>]) -> Result<Results, RunError> {
-        self.run_watched(inputs, 1, |_| {})
+        let mut results = Results::new();
+        self.run_into(&mut results, inputs)?;
+        Ok(results)
+    }
+
+    /// The same, with results where they are wanted, which is a list without any: handing it on from function to function
+    /// takes as long as a small program.
+    pub fn run_into(&self, results: &mut Results, inputs: &mut [Input<'_>]) -> Result<(), RunError> {
+        self.run_watched(results, inputs, 1, |_| {})
     }
 
     /// Runs the steps so many times, at least once, on the same memory: what they take without what is around them.
     /// Inputs are lent, for the next time reads them again.
     pub fn repeat(&self, inputs: &[Tensor], times: usize) -> Result<Results, RunError> {
         let mut lent: Vec<Input<'_>> = inputs.iter().map(Input::Lent).collect();
-        self.run_watched(&mut lent, times.max(1), |_| {})
+        let mut results = Results::new();
+        self.run_watched(&mut results, &mut lent, times.max(1), |_| {})?;
+        Ok(results)
     }
 
     /// Runs the program and says how long each step took.
     pub fn profile(&self, inputs: &mut [Input<'_>]) -> Result<(Results, Vec<StepTime>), RunError> {
         let mut times = Vec::with_capacity(self.steps.len());
         let mut last = std::time::Instant::now();
-        let results = self.run_watched(inputs, 1, |step| {
+        let mut results = Results::new();
+        self.run_watched(&mut results, inputs, 1, |step| {
             let now = std::time::Instant::now();
             let threads = match &self.steps[step] {
                 Action::Launch(launch) => launch.parts(),
@@ -288,15 +299,16 @@ impl Executable {
     /// Runs the program, its steps so many times; `done` is told the number of each when it has ended.
     fn run_watched(
         &self,
+        results: &mut Results,
         inputs: &mut [Input<'_>],
         times: usize,
         mut done: impl FnMut(usize),
-    ) -> Result<Results, RunError> {
+    ) -> Result<(), RunError> {
         let mut addresses: Addresses = SmallVec::from_elem(std::ptr::null_mut(), self.program.slots.len());
         self.place_inputs(inputs, &mut addresses)?;
         // Results that are inputs are shared now, so that none of them is taken over.
         let through = self.handed_through(inputs);
-        let made = self.place_outputs(inputs, &mut addresses);
+        self.place_outputs(results, inputs, &mut addresses);
         for (slot, constant) in &self.constants {
             // Never written: a rule of the verifier.
             addresses[*slot] = constant.as_ptr().cast_mut();
@@ -334,8 +346,14 @@ impl Executable {
         };
         let outcome = (0..times).try_for_each(|_| self.steps.iter().enumerate().try_for_each(&mut run));
         self.keep(scratch);
-        outcome.map_err(|error| *error)?;
-        Ok(self.answer(made, through))
+        if let Err(error) = outcome {
+            results.clear();
+            return Err(*error);
+        }
+        if !self.is_plain {
+            *results = self.answer(results, through);
+        }
+        Ok(())
     }
 
     fn place_inputs(&self, inputs: &[Input<'_>], addresses: &mut Addresses) -> Result<(), RunError> {
@@ -360,9 +378,10 @@ impl Executable {
         Ok(())
     }
 
-    fn place_outputs(&self, inputs: &mut [Input<'_>], addresses: &mut Addresses) -> Results {
+    /// Makes the slots that the program writes, in their order.
+    fn place_outputs(&self, made: &mut Results, inputs: &mut [Input<'_>], addresses: &mut Addresses) {
         let mut together = (self.small_outputs > 1).then(|| Together::new(self.small_outputs));
-        let mut made = Results::with_capacity(self.outputs.len());
+        made.reserve(self.outputs.len());
         for output in &self.outputs {
             let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| match &mut together {
                 // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
@@ -373,7 +392,6 @@ impl Executable {
             addresses[output.slot] = address;
             made.push(tensor);
         }
-        made
     }
 
     /// Scratch for all temporaries. Under guard each gets memory of its own, so that none can reach into another.
@@ -420,10 +438,8 @@ impl Executable {
         self.results.iter().filter_map(input).collect()
     }
 
-    fn answer(&self, made: Results, through: Results) -> Results {
-        if self.is_plain {
-            return made;
-        }
+    /// The results, which are not just what was made.
+    fn answer(&self, made: &Results, through: Results) -> Results {
         let mut through = through.into_iter();
         let answer = |answer: &Answer| match answer {
             Answer::Output(number, shape) => reshaped(&made[*number], shape),

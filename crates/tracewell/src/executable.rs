@@ -83,9 +83,13 @@ fn raised(results: Result<Results, RunError>) -> Result<Results, Error> {
     })
 }
 
-/// The same for callers that have something to say about a panic.
-pub(crate) fn try_run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<Results, Failed> {
-    executable.run(inputs).map_err(told)
+/// The same for callers that have something to say about a panic, into a list without results.
+pub(crate) fn try_run(
+    executable: &Executable,
+    results: &mut Results,
+    inputs: &mut [Input<'_>],
+) -> Result<(), Failed> {
+    executable.run_into(results, inputs).map_err(told)
 }
 
 fn told(error: RunError) -> Failed {

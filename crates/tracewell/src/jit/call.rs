@@ -165,9 +165,9 @@ impl<'a> Call<'a> {
             && let Ok(executable) = entry.compiled()
             && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
-            let mut inputs = inputs(&mut self.leaves);
-            return match try_run(executable, &mut inputs) {
-                Ok(results) => R::own(R::success(filled(like, results, &entry))),
+            let (mut inputs, mut results) = (inputs(&mut self.leaves), Results::new());
+            return match try_run(executable, &mut results, &mut inputs) {
+                Ok(()) => R::own(R::success(filled(like, &mut results, &entry))),
                 Err(failed) => R::own(fail::<R>(failed, self.callee, self.place, &entry, &inputs)),
             };
         }
@@ -207,7 +207,7 @@ impl<'a> Call<'a> {
                     // Where results are looked at, arguments are not given away.
                     let before = if checked { kept(&inputs) } else { Vec::new() };
                     let results = run(executable, &mut inputs);
-                    let results = results.inspect_err(|error| {
+                    let mut results = results.inspect_err(|error| {
                         let left = kept(&inputs);
                         repro::restore(&left);
                         learn(&entry, error, &left, true);
@@ -221,7 +221,7 @@ impl<'a> Call<'a> {
                         let checked = checks::check_graph(&entry.graph, &known, &results, &Compiled);
                         checked.inspect_err(|error| learn(&entry, error, &before, true))?;
                     }
-                    return Ok(filled(like, results, &entry));
+                    return Ok(filled(like, &mut results, &entry));
                 }
                 let operands: Vec<Value> = entry
                     .captured
@@ -266,7 +266,12 @@ impl<'a> Call<'a> {
             crate::dump::traced(self.callee.name(), &traced.staged.graph, duration);
             let recorded = repro::take_body();
             if CHECK_PURITY.is_on() {
-                self.check_purity(function, known.as_deref().map(Arc::as_ref), &traced, &body)?;
+                self.check_purity(
+                    function,
+                    known.as_deref().map(|known| Arc::as_ref(known)),
+                    &traced,
+                    &body,
+                )?;
             }
             let kept = !traced.staged.asked;
             let mut entry = self.new_entry(signature, traced);
@@ -461,14 +466,13 @@ fn kept(inputs: &[Input<'_>]) -> Vec<Option<Tensor>> {
     inputs.iter().map(tensor).collect()
 }
 
-/// The results in the structure of the function's result.
-fn filled<Y: Tree>(like: &Y, results: Results, entry: &Entry) -> Y {
-    let mut next = results.into_iter().enumerate();
-    like.rebuild(&mut |hole| match next.next() {
-        Some((i, tensor)) => {
-            let weak = entry.weak_results.get(i).copied().unwrap_or(false);
-            Array::from_value(Value::Known(tensor, weak))
-        }
+/// The results, which are taken away, in the structure of the function's result.
+fn filled<Y: Tree>(like: &Y, results: &mut Results, entry: &Entry) -> Y {
+    // What is last is taken without moving the others.
+    results.reverse();
+    let mut weak = entry.weak_results.iter();
+    like.rebuild(&mut |hole| match results.pop() {
+        Some(tensor) => Array::from_value(Value::Known(tensor, weak.next().copied().unwrap_or(false))),
         None => hole.clone(),
     })
 }

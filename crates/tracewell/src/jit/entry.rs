@@ -5,6 +5,7 @@
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -102,11 +103,27 @@ static REMOVALS: AtomicU64 = AtomicU64::new(0);
 const KEPT: usize = 256;
 
 /// An entry as a thread holds it: counted without the others, who would wait for each other's counting.
-pub(crate) type Held = Rc<Arc<Entry>>;
+pub(crate) type Held = Rc<Known>;
+
+/// An entry with its key.
+pub(crate) struct Known {
+    key: Key,
+    entry: Arc<Entry>,
+}
+
+impl Deref for Known {
+    type Target = Arc<Entry>;
+
+    fn deref(&self) -> &Arc<Entry> {
+        &self.entry
+    }
+}
 
 #[derive(Default)]
 struct Own {
     entries: FxHashMap<Key, Held>,
+    /// The one that was found last: who calls a function often calls it again.
+    last: Option<Held>,
     removals: u64,
 }
 
@@ -123,13 +140,16 @@ pub(crate) fn find(key: &Key) -> Option<Held> {
     OWN.with_borrow_mut(|own| {
         let removals = REMOVALS.load(Ordering::Relaxed);
         if own.removals != removals {
-            own.entries.clear();
-            own.removals = removals;
+            *own = Own { removals, ..Own::default() };
+        }
+        if let Some(last) = own.last.as_ref().filter(|last| last.key == *key) {
+            return Some(last.clone());
         }
         if let Some(entry) = own.entries.get(key) {
+            own.last = Some(entry.clone());
             return Some(entry.clone());
         }
-        let entry = Rc::new(entries().get(key)?);
+        let entry = Rc::new(Known { key: key.clone(), entry: entries().get(key)? });
         if !entry.captured.is_empty() {
             // What it captured belongs to a trace that is going on, and must not outlive it here.
             return Some(entry);

@@ -45,6 +45,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: SLABS,
     },
     Defect {
+        breaks: "sums of a slab have another order than those of the batch",
+        file: "crates/optimize/src/slabs.rs",
+        text: "fits(slab) && self.keeps_order(slab)",
+        with: "fits(slab)",
+        test: SLABS,
+    },
+    Defect {
         breaks: "slabs are taken along an axis that is reduced",
         file: "crates/optimize/src/slabs.rs",
         text: "Some(Lowering::Reduce { axes, .. }) => !axes.contains(&0),",
