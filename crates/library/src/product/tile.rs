@@ -12,6 +12,10 @@ use super::{Operand, Output};
 /// Rows of the left operand that share a base address: up to three strides from it.
 const SHARE_A_BASE: usize = 4;
 
+/// Steps of the contraction that are written out where operands lie as they do most often: every addition of an address
+/// takes a turn from a multiplication.
+const TURNS: usize = 4;
+
 /// What a tile is made of.
 #[derive(Clone, Copy)]
 pub(super) struct Tile<T> {
@@ -94,6 +98,20 @@ macro_rules! each_row {
     )*};
 }
 
+/// Adds the products of an element of each row of the left operand, at an address, with a row of the right one.
+macro_rules! add_products {
+    ($rows:ident, $sums:ident, $right:ident, |$row:ident| $at:expr) => {
+        each_row!($rows, |$row| {
+            let at = $at;
+            // SAFETY: the caller's promise: an element of the left operand.
+            let left = splat(unsafe { at.read() });
+            for (sum, &right) in $sums[$row].iter_mut().zip(&$right) {
+                *sum = multiply_add::<T>(left, right, *sum);
+            }
+        })
+    };
+}
+
 /// # Safety
 ///
 /// As for [`tile`].
@@ -125,7 +143,32 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
         _ => (a.at.wrapping_add((2 * ROWS - 1) * a.row), a.col * size_of::<T>()),
     };
     let (mut right_row, mut copy) = (b.at, copy.unwrap_or_default());
-    for _ in 0..depth {
+    let element = |bases: &[*const T; 3], row: usize| {
+        let far = if row % SHARE_A_BASE == 3 { three } else { row % SHARE_A_BASE * a.row };
+        bases[row / SHARE_A_BASE].wrapping_add(far)
+    };
+    let mut left_over = depth;
+    if !COPIES && a.col == 1 && b.row == VECTORS * T::LANES {
+        while left_over >= TURNS {
+            for turn in 0..TURNS {
+                let mut right = [splat(T::ZERO); VECTORS];
+                for (vector, right) in right.iter_mut().enumerate() {
+                    let at = right_row.wrapping_add((turn * VECTORS + vector) * T::LANES);
+                    // SAFETY: the caller's promise: a whole vector of a row of the right operand.
+                    *right = unsafe { load(at) };
+                }
+                add_products!(ROWS, sums, right, |row| element(&bases, row).wrapping_add(turn));
+                fetch(ahead.wrapping_byte_add(turn * BYTES));
+            }
+            for base in &mut bases {
+                *base = base.wrapping_add(TURNS);
+            }
+            right_row = right_row.wrapping_add(TURNS * VECTORS * T::LANES);
+            ahead = ahead.wrapping_byte_add(TURNS * step);
+            left_over -= TURNS;
+        }
+    }
+    for _ in 0..left_over {
         let mut right = [splat(T::ZERO); VECTORS];
         for (vector, right) in right.iter_mut().enumerate() {
             // SAFETY: the caller's promise: a whole vector of a row of the right operand.
@@ -135,15 +178,7 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
                 unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
             }
         }
-        each_row!(ROWS, |row| {
-            let far = if row % SHARE_A_BASE == 3 { three } else { row % SHARE_A_BASE * a.row };
-            let at = bases[row / SHARE_A_BASE].wrapping_add(far);
-            // SAFETY: the caller's promise: an element of the left operand.
-            let left = splat(unsafe { at.read() });
-            for (sum, &right) in sums[row].iter_mut().zip(&right) {
-                *sum = multiply_add::<T>(left, right, *sum);
-            }
-        });
+        add_products!(ROWS, sums, right, |row| element(&bases, row));
         for base in &mut bases {
             *base = base.wrapping_add(a.col);
         }
