@@ -8,6 +8,8 @@
 //! - *columns*, where the innermost axis stays: one after the other, for each element of the result;
 //! - *blocks*, where few results are made of many elements: partial results over blocks of [`BLOCK`] elements,
 //!   then these and what is left over.
+//!
+//! Which of them it is says [`ReduceOrder`], because passes that cut arrays into parts ask, too.
 
 use tracewell_kernel::ReduceOrder;
 
