@@ -219,6 +219,16 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         associative_scan(&Array::ones([4, 2], F32), |a, b| a.dot(b));
         None
     }),
+    ("contract_of_a_failure", || {
+        let f = contract(|x: &Array| (x * x + 1.0).dot(&Array::ones([9], F32)));
+        grad(|x: &Array| f(x))(&Array::ones([3], F32));
+        None
+    }),
+    ("contract_before_a_failure", || {
+        let y = contract(|x: &Array| x * x + 1.0)(&Array::ones([3], F32));
+        y.dot(&Array::ones([9], F32));
+        None
+    }),
     ("eval_shape_of_a_failure", || {
         eval_shape(|x: &Array| x.dot(&Array::ones([9], F32)), &Array::ones([3], F32));
         None

@@ -144,9 +144,12 @@ impl Tensor {
     pub unsafe fn uninit(dtype: DType, shape: impl Into<Shape>) -> (Tensor, *mut u8) {
         let shape = shape.into();
         let buffer = Buffer::fresh(possible(&shape) * dtype.size(), dtype.align());
-        let mut tensor = Tensor::of(dtype, shape, buffer);
-        // Asked of the buffer where it stays.
-        let address = tensor.unique_ptr().expect("fresh memory is not shared");
+        let tensor = Tensor::of(dtype, shape, buffer);
+        // Asked of the buffer where it stays, without looking for others who may have it, as `unique_ptr` does: there are
+        // none yet, and looking takes as long as a small kernel.
+        let buffer = Arc::as_ptr(&tensor.buffer).cast_mut();
+        // SAFETY: the buffer is alive, nobody else has it, and an `Arc` gives out the address that it was made with.
+        let address = unsafe { &mut *buffer }.as_mut_ptr().as_ptr();
         (tensor, address)
     }
 

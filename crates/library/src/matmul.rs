@@ -20,8 +20,8 @@ const PARALLEL: usize = 128 * 128 * 128;
 /// The same for a product with a vector, which waits for memory rather than for arithmetic.
 const PARALLEL_VECTOR: usize = 1 << 19;
 /// Multiply-adds from which on every thread has so many parts.
-const MUCH: usize = 1 << 27;
-const SEVERAL: usize = 2;
+const MUCH: usize = 1 << 25;
+const SEVERAL: usize = 4;
 /// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
 const TINY: usize = 256;
 /// A product with a vector is done in blocks of so many elements of the result: rows that lie one after the

@@ -304,7 +304,9 @@ impl Executable {
         times: usize,
         mut done: impl FnMut(usize),
     ) -> Result<(), RunError> {
-        let mut addresses: Addresses = SmallVec::from_elem(std::ptr::null_mut(), self.program.slots.len());
+        // Where it stays: one that is made elsewhere is moved.
+        let mut addresses = Addresses::new();
+        addresses.resize(self.program.slots.len(), std::ptr::null_mut());
         self.place_inputs(inputs, &mut addresses)?;
         // Results that are inputs are shared now, so that none of them is taken over.
         let through = self.handed_through(inputs);

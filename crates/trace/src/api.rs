@@ -31,6 +31,8 @@ pub enum Api {
     Vmap,
     /// `checkpoint(f)`.
     Checkpoint,
+    /// `contract(f)`.
+    Contract,
     /// `custom_jvp(f, rule)`.
     CustomJvp,
     /// `custom_vjp(fwd, bwd)`.
@@ -86,6 +88,7 @@ impl Api {
         Api::Hvp,
         Api::Vmap,
         Api::Checkpoint,
+        Api::Contract,
         Api::CustomJvp,
         Api::CustomVjp,
         Api::Rule,
@@ -128,6 +131,7 @@ impl Api {
             Api::Hvp => "hvp",
             Api::Vmap => "vmap",
             Api::Checkpoint => "checkpoint",
+            Api::Contract => "contract",
             Api::CustomJvp => "custom_jvp",
             Api::CustomVjp => "custom_vjp",
             Api::Rule => "a derivative rule",
@@ -155,7 +159,7 @@ impl Api {
             Api::Grad | Api::ValueAndGrad | Api::Jvp | Api::Vjp | Api::Linearize => true,
             Api::Jacfwd | Api::Jacrev | Api::Hessian | Api::Hvp => true,
             Api::Checkpoint | Api::CustomJvp | Api::CustomVjp | Api::SavedResiduals => true,
-            Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Expand => false,
+            Api::Jit | Api::Trace | Api::Lower | Api::Vmap | Api::Contract | Api::Expand => false,
             Api::Rule | Api::EvalShape | Api::Callback | Api::Returned | Api::Replay | Api::Tape => false,
             Api::Cond | Api::Switch | Api::WhileLoop | Api::ForiLoop => false,
             Api::Scan | Api::Map | Api::AssociativeScan | Api::MapReduce => false,

@@ -8,6 +8,9 @@ use std::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 use tracewell_array::{DType, Shape};
+use tracewell_trace::Value;
+
+use crate::array::Array;
 
 /// Collects what a trace depends on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -46,7 +49,20 @@ impl Key {
         }
     }
 
-    /// The type of an array leaf.
+    /// The type of an array.
+    #[inline]
+    pub(crate) fn array(&mut self, array: &Array) {
+        match array.value() {
+            Value::Known(tensor, weak) => self.leaf(tensor.dtype(), *weak, tensor.shape()),
+            Value::Splat(splat) => self.leaf(splat.literal.dtype(), splat.weak, &splat.shape),
+            Value::Traced(tracer) => {
+                let ty = tracer.ty();
+                self.leaf(ty.dtype, ty.weak, &ty.shape);
+            }
+        }
+    }
+
+    /// The type of an array that is not at hand.
     #[inline]
     pub(crate) fn leaf(&mut self, dtype: DType, weak: bool, shape: &Shape) {
         let head = (dtype as u64) | (u64::from(weak) << 8) | ((shape.rank() as u64) << 16);

@@ -80,8 +80,8 @@ pub use tracewell_graph::{ArrayType, Graph};
 pub use tracewell_macros::{Static, Tree, jit, jitted, traced};
 pub use tracewell_trace::{Error, ErrorKind};
 pub use transform::{
-    Axes, Pullback, Pushforward, Residual, Source, checkpoint, checkpoint_name, checkpoint_with, custom_jvp,
-    custom_vjp, eval_shape, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jvp, linearize,
+    Axes, Pullback, Pushforward, Residual, Source, checkpoint, checkpoint_name, checkpoint_with, contract,
+    custom_jvp, custom_vjp, eval_shape, grad, grad_aux, hessian, hvp, jacfwd, jacrev, jvp, linearize,
     print_saved_residuals, saved_residuals, trace, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes,
 };
 pub use tree::{Path, Tree, TreeRef};
@@ -114,11 +114,11 @@ pub mod prelude {
         Outcome, Padding, Policy, Result, ScanOptions, Shape, Static, Tape, TraceOptions, Tree, Window,
         associative_scan, associative_scan_reverse, avg_pool, callback, capturing_prints, check,
         checking_keys, checking_leaks, checking_purity, checkpoint, checkpoint_name, checkpoint_with,
-        collect_trace, cond, conv, conv_transpose, custom_jvp, custom_vjp, debug_print, einsum, eval_shape,
-        explain_cache_misses, fori_loop, global_avg_pool, global_max_pool, grad, grad_aux, hessian, hvp,
-        jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, max_pool, min_pool,
-        ordered_callback, print_saved_residuals, purge_trace, reduce_window, s, saved_residuals, scan,
-        scan_with, stop_gradient, switch, tensordot, toggle_trace, toggle_trace_with, trace, traced,
+        collect_trace, cond, contract, conv, conv_transpose, custom_jvp, custom_vjp, debug_print, einsum,
+        eval_shape, explain_cache_misses, fori_loop, global_avg_pool, global_max_pool, grad, grad_aux,
+        hessian, hvp, jacfwd, jacrev, jit, jitted, jvp, linearize, lower, map, map_reduce, matmul, max_pool,
+        min_pool, ordered_callback, print_saved_residuals, purge_trace, reduce_window, s, saved_residuals,
+        scan, scan_with, stop_gradient, switch, tensordot, toggle_trace, toggle_trace_with, trace, traced,
         tracing_ops, value_and_grad, value_and_grad_aux, vjp, vmap, vmap_axes, while_loop, with_cancel,
         with_time_limit,
     };

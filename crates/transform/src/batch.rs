@@ -6,7 +6,7 @@
 use tracewell_graph::{Atom, Batched, Cx, Graph, GraphBuilder, RuleError};
 
 use crate::GraphWalks;
-use crate::contract::{check_count, check_type};
+use crate::demands::{check_count, check_type};
 use crate::env::Env;
 use crate::prune::prune;
 

@@ -7,7 +7,7 @@
 
 use tracewell_graph::{Atom, Equation, Graph, Linearized, RuleError, Var};
 
-use crate::contract::broken;
+use crate::demands::broken;
 use crate::env::Env;
 use crate::extract::extract;
 use crate::prune::has_effect;

@@ -8,7 +8,7 @@
 use tracewell_graph::{Atom, Cx, Graph, GraphBuilder, RuleError, TypeError, Var};
 
 use crate::GraphWalks;
-use crate::contract::{check_count, check_type};
+use crate::demands::{check_count, check_type};
 use crate::env::Env;
 
 /// A graph under construction that computes another with its derivative.

@@ -9,7 +9,7 @@ use tracewell_graph::{Atom, Cx, Equation, Graph, GraphBuilder, Operand, RuleErro
 
 use crate::GraphWalks;
 use crate::accumulate::accumulate;
-use crate::contract::{check_count, check_type};
+use crate::demands::{check_count, check_type};
 use crate::env::Env;
 use crate::prune::prune;
 

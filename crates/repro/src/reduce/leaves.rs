@@ -33,6 +33,7 @@ fn is_known(api: Api) -> bool {
             | Api::ValueAndGrad
             | Api::Vmap
             | Api::Checkpoint
+            | Api::Contract
             | Api::EvalShape
             | Api::Trace
             | Api::Map

@@ -16,7 +16,7 @@ const RESULTS: Parts = Parts {
     count: |call| {
         let returned = call.bodies.last().and_then(|body| body.returned.as_ref());
         match call.api {
-            Api::Jit | Api::Vmap | Api::Checkpoint | Api::Map => {
+            Api::Jit | Api::Vmap | Api::Checkpoint | Api::Contract | Api::Map => {
                 returned.map_or(0, |form| form.leaves().len())
             }
             _ => 0,

@@ -78,6 +78,10 @@ impl Program {
                 format!("custom_jvp(&{f}, &{rule})(&{})", self.tree(&x("x")))
             }
             Api::CustomVjp => self.custom_vjp(lines, call),
+            Api::Contract => {
+                let f = self.closure(lines, call, "", &[("x", x("x"))], array());
+                format!("contract(&{f})(&{})", self.tree(&x("x")))
+            }
             Api::EvalShape => {
                 let f = self.closure(lines, call, "", &[("x", x("x"))], array());
                 format!("eval_shape(&{f}, &{})", self.tree(&x("x")))

@@ -73,12 +73,19 @@ impl Array {
         }
     }
 
+    /// An array of data.
+    #[inline]
+    pub(crate) fn known(data: Tensor, weak: bool) -> Array {
+        Array(Value::Known(data, weak))
+    }
+
     /// The same, but one literal stays one literal: for arrays of which only the type matters.
     pub(crate) fn unfilled(value: Value) -> Array {
         Array(value)
     }
 
     /// The value of the tracing layer.
+    #[inline]
     pub(crate) fn value(&self) -> &Value {
         &self.0
     }

@@ -124,7 +124,7 @@ impl<'a> Call<'a> {
         self.names.push(name);
         value.structure_ref(&mut self.key);
         value.visit_ref(&mut |leaf| {
-            self.key.leaf(leaf.dtype(), is_weak(leaf), leaf.shape());
+            self.key.array(leaf);
             self.leaves.push(Leaf::Lent(leaf));
         });
     }
@@ -136,7 +136,7 @@ impl<'a> Call<'a> {
         value.structure(&mut self.key);
         let hole = hole();
         value.rebuild(&mut |leaf| {
-            self.key.leaf(leaf.dtype(), is_weak(leaf), leaf.shape());
+            self.key.array(leaf);
             self.leaves.push(Leaf::Given(Box::new(leaf.clone())));
             hole.clone()
         })
@@ -165,7 +165,8 @@ impl<'a> Call<'a> {
             && let Ok(executable) = entry.compiled()
             && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
-            let (mut inputs, mut results) = (inputs(&mut self.leaves), Results::new());
+            let (mut inputs, mut results) = (SmallVec::new(), Results::new());
+            list_inputs(&mut inputs, &mut self.leaves);
             return match try_run(executable, &mut results, &mut inputs) {
                 Ok(()) => R::own(R::success(filled(like, &mut results, &entry))),
                 Err(failed) => R::own(fail::<R>(failed, self.callee, self.place, &entry, &inputs)),
@@ -203,7 +204,8 @@ impl<'a> Call<'a> {
                     }
                     notify(&Event::Run { graph: &entry.graph });
                     let watched = is_execution_observed().then(|| Watched::start(&self.leaves));
-                    let mut inputs = inputs(&mut self.leaves);
+                    let mut inputs = SmallVec::new();
+                    list_inputs(&mut inputs, &mut self.leaves);
                     // Where results are looked at, arguments are not given away.
                     let before = if checked { kept(&inputs) } else { Vec::new() };
                     let results = run(executable, &mut inputs);
@@ -381,36 +383,33 @@ fn finer(entry: &Entry, operands: &[Value]) -> Option<Prim> {
     entry.linearized(&active).map(|graph| CallGraph { graph }.into())
 }
 
-fn is_weak(leaf: &Array) -> bool {
-    match leaf.value() {
-        Value::Known(_, weak) => *weak,
-        Value::Splat(splat) => splat.weak,
-        Value::Traced(tracer) => tracer.ty().weak,
-    }
-}
-
 /// What stands in the place of arrays in a tree of which only the structure is needed.
-fn hole() -> Array {
+fn hole() -> &'static Array {
     static HOLE: LazyLock<Array> = LazyLock::new(|| Array::zeros([0], DType::U8));
-    HOLE.clone()
+    &HOLE
 }
 
-/// The inputs of a program. All data is known, or was found to be.
-fn inputs<'a>(leaves: &mut SmallVec<[Leaf<'a>; 8]>) -> SmallVec<[Input<'a>; 8]> {
-    let mut inputs = SmallVec::with_capacity(leaves.len());
-    for leaf in leaves.drain(..) {
-        let input = match leaf {
+/// The inputs of a program. All data is known, or was found to be; what was given away is taken out.
+///
+/// Into a list where it stays: moving one takes as long as filling it.
+fn list_inputs<'a>(inputs: &mut SmallVec<[Input<'a>; 8]>, leaves: &mut [Leaf<'a>]) {
+    inputs.reserve(leaves.len());
+    for leaf in leaves {
+        let known = match leaf {
             Leaf::Lent(array) => match array.value() {
-                Value::Known(tensor, _) => Some(Input::Lent(tensor)),
-                Value::Splat(_) | Value::Traced(_) => array.value().known().map(Input::given),
+                Value::Known(tensor, _) => {
+                    inputs.push(Input::Lent(tensor));
+                    continue;
+                }
+                value @ (Value::Splat(_) | Value::Traced(_)) => value.known(),
             },
-            Leaf::Given(array) => array.into_known().map(Input::given),
+            Leaf::Given(_) => match std::mem::replace(leaf, Leaf::Lent(hole())) {
+                Leaf::Given(array) => array.into_known(),
+                Leaf::Lent(_) => None,
+            },
         };
-        if let Some(input) = input {
-            inputs.push(input);
-        }
+        inputs.extend(known.map(Input::given));
     }
-    inputs
 }
 
 /// A failure of a run, raised at the caller's line as by the full way.
@@ -472,7 +471,7 @@ fn filled<Y: Tree>(like: &Y, results: &mut Results, entry: &Entry) -> Y {
     results.reverse();
     let mut weak = entry.weak_results.iter();
     like.rebuild(&mut |hole| match results.pop() {
-        Some(tensor) => Array::from_value(Value::Known(tensor, weak.next().copied().unwrap_or(false))),
+        Some(tensor) => Array::known(tensor, weak.next().copied().unwrap_or(false)),
         None => hole.clone(),
     })
 }

@@ -302,6 +302,7 @@ impl Play<'_> {
                 let bwd = |residuals: &Grown, ct: &Grown| bwd.call(&[residuals, ct]);
                 crate::custom_vjp(|x: &Grown| f.pair(&[x]), bwd)(&argument("x"))
             }
+            Api::Contract => crate::contract(|x: &Grown| f.call(&[x]))(&argument("x")),
             Api::EvalShape => crate::eval_shape(|x: &Grown| f.call(&[x]), &argument("x")),
             Api::Trace | Api::Lower | Api::Replay | Api::Tape | Api::Rule | Api::Callback => {
                 or_raise(crate::trace(|x: &Grown| f.call(&[x]), &argument("x")), &call.location);

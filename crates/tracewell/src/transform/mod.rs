@@ -1,6 +1,7 @@
 //! Transforms of functions: derivatives, batching, and a look at the graph. One file each.
 
 mod checkpoint;
+mod contract;
 mod custom_jvp;
 mod custom_vjp;
 mod eval_shape;
@@ -15,6 +16,7 @@ mod vjp;
 mod vmap;
 
 pub use checkpoint::{checkpoint, checkpoint_name, checkpoint_with};
+pub use contract::contract;
 pub use custom_jvp::custom_jvp;
 pub use custom_vjp::custom_vjp;
 pub use eval_shape::eval_shape;

@@ -7,10 +7,8 @@ use std::fs;
 use super::memory::Bytes;
 use super::peers::{Crew, Peer, Side};
 use super::program::Program;
-use super::report::ratios;
 use super::turns;
 use crate::Result;
-use crate::measure::median;
 
 const LEVELS: [&str; 4] = ["l1", "l2", "l3", "dram"];
 /// How often each is measured, in turn with the program; more often while that says different things.
@@ -111,8 +109,9 @@ impl fmt::Display for Limits {
     }
 }
 
-/// How much of a limit a call of ours has time for, and the best rate a second. The first result of a limit is the amount
-/// of work of a call, in billions; it is begun anew, for others may have used its memory since.
+/// How much of a limit a call of ours has time for, and the best rate a second, by the fastest rounds of both: what others
+/// do on the same core takes more from a product of matrices than from a loop that stays in registers. The first result of
+/// a limit is the amount of work of a call, in billions; it is begun anew, for others may have used its memory since.
 fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<(f64, f64)> {
     let side = Side { who: Peer::C, threads: ours.threads };
     let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);
@@ -122,8 +121,8 @@ fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: 
         Ok(vec![limit, crew.member(ours)?.time(program, calls)?])
     })?;
     let (limits, times): (Vec<f64>, Vec<f64>) = rounds.iter().map(|round| (round[0], round[1])).unzip();
-    let least = limits.iter().copied().fold(f64::INFINITY, f64::min);
-    Ok((amount * median(&mut ratios(&limits, &times)), amount / least))
+    let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+    Ok((amount * least(&times) / least(&limits), amount / least(&limits)))
 }
 
 /// The level at which so many bytes are found again, by the sizes that the system knows.
