@@ -166,6 +166,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: TRANSFORM,
     },
     Defect {
+        breaks: "a product that others read too is rounded with a sum",
+        file: "crates/transform/src/contract.rs",
+        text: "&& reads[var.0 as usize] == 1",
+        with: "&& reads[var.0 as usize] > 0",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "what is taken from a product is added to it",
+        file: "crates/transform/src/contract.rs",
+        text: "(factors, builder.bind1(Neg {}, std::slice::from_ref(y))?)",
+        with: "(factors, y.clone())",
+        test: TRANSFORM,
+    },
+    Defect {
         breaks: "a sum of cotangents is only its last term",
         file: "crates/transform/src/accumulate.rs",
         text: "Some(sum) => builder.bind1(prim::Add {}, &[sum, term])?,",
