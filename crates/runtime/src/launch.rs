@@ -18,10 +18,10 @@ use crate::stop::{STOPPED, Stop};
 use tracewell_library::pool;
 
 /// The address of each of some buffers.
-pub(crate) type Addresses = SmallVec<[*mut u8; 16]>;
+pub(crate) type Addresses = SmallVec<[*mut u8; FEW]>;
 
-/// Most buffers of a launch that allocates nothing.
-const FEW: usize = 16;
+/// Most buffers of a program or launch that allocates no list of them.
+const FEW: usize = 24;
 
 /// A kernel with what it is launched on.
 #[derive(Debug)]

@@ -74,6 +74,9 @@ impl Callee<'_> {
     }
 }
 
+/// Arrays of a call for which no list is allocated: for parameters of several layers.
+const FEW: usize = 24;
+
 /// An array of an argument.
 enum Leaf<'a> {
     /// The caller keeps it.
@@ -96,7 +99,7 @@ impl Leaf<'_> {
 pub struct Call<'a> {
     callee: Callee<'a>,
     place: &'static std::panic::Location<'static>,
-    leaves: SmallVec<[Leaf<'a>; 8]>,
+    leaves: SmallVec<[Leaf<'a>; FEW]>,
     names: SmallVec<[&'static str; 8]>,
     key: Key,
 }
@@ -392,7 +395,7 @@ fn hole() -> &'static Array {
 /// The inputs of a program. All data is known, or was found to be; what was given away is taken out.
 ///
 /// Into a list where it stays: moving one takes as long as filling it.
-fn list_inputs<'a>(inputs: &mut SmallVec<[Input<'a>; 8]>, leaves: &mut [Leaf<'a>]) {
+fn list_inputs<'a>(inputs: &mut SmallVec<[Input<'a>; FEW]>, leaves: &mut [Leaf<'a>]) {
     inputs.reserve(leaves.len());
     for leaf in leaves {
         let known = match leaf {

@@ -109,16 +109,16 @@ impl fmt::Display for Limits {
     }
 }
 
-/// How much of a limit a call of ours has time for, and the best rate a second, by the fastest rounds of both: what others
-/// do on the same core takes more from a product of matrices than from a loop that stays in registers. The first result of
+/// How much of a limit a call of ours has time for, and the best rate a second, both when they were fastest: what others do
+/// on the same core takes more from a product of matrices than from a loop that stays in registers. The first result of
 /// a limit is the amount of work of a call, in billions; it is begun anew, for others may have used its memory since.
 fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<(f64, f64)> {
     let side = Side { who: Peer::C, threads: ours.threads };
     let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);
     let calls_of_limit = crew.member(side)?.calls(name)?;
     let rounds = turns::in_turn(crew, ROUNDS, |crew| {
-        let limit = crew.member(side)?.time(name, calls_of_limit)?;
-        Ok(vec![limit, crew.member(ours)?.time(program, calls)?])
+        let limit = crew.member(side)?.least(name, calls_of_limit)?;
+        Ok(vec![limit, crew.member(ours)?.least(program, calls)?])
     })?;
     let (limits, times): (Vec<f64>, Vec<f64>) = rounds.iter().map(|round| (round[0], round[1])).unzip();
     let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);

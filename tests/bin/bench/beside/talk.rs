@@ -3,6 +3,7 @@
 //! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
 //! `time NAME CALLS` answers the seconds of one call: the median of up to [`SLICES`] equal parts of so many calls, for
 //! a machine that others use too stands still now and then, and the mean would say how often;
+//! `least NAME CALLS` answers the seconds of one call in the fastest of these parts, and is asked of ours and of C;
 //! `build NAME` traces and compiles a program anew and answers the seconds, or NaN;
 //! `memory NAME` answers the bytes of its arguments, of its results and of what lies between, or NaN.
 //!
@@ -84,6 +85,13 @@ impl Member {
         Ok(seconds)
     }
 
+    /// The same when it was fastest.
+    pub(super) fn least(&mut self, program: &str, calls: usize) -> Result<f64> {
+        let seconds = self.ask(&format!("least {program} {calls}"))?[0];
+        std::thread::sleep(PAUSE);
+        Ok(seconds)
+    }
+
     /// How many calls make a batch.
     pub(super) fn calls(&mut self, program: &str) -> Result<usize> {
         let (mut calls, mut seconds) = (1, self.time(program, 1)?);
@@ -154,9 +162,11 @@ pub(crate) fn serve() -> Result {
                 let numbers = summary(&result).map_err(|error| error.to_string())?;
                 [&[seconds], &numbers[..]].concat()
             }
-            ["time", name, calls] => {
+            [question @ ("time" | "least"), name, calls] => {
                 let calls: usize = calls.parse().map_err(|_| format!("`{calls}` is no count"))?;
-                vec![seconds_of(work(&mut ready, name)?, calls)]
+                let mut times = slices(work(&mut ready, name)?, calls);
+                let median = median(&mut times);
+                vec![if question == "time" { median } else { times[0] }]
             }
             ["build", name] => {
                 let work = work(&mut ready, name)?;
@@ -181,13 +191,11 @@ fn work<'a>(ready: &'a mut Option<(String, Work)>, name: &str) -> Result<&'a mut
     found.map(|(_, work)| work).ok_or_else(|| format!("`{name}` was not run first"))
 }
 
-/// Of one call from so many, after one that fills the caches and wakes the threads, unless one call is all.
-fn seconds_of(work: &mut Work, calls: usize) -> f64 {
+/// Seconds of one call in each part of so many, after one that fills the caches and wakes the threads, unless one call is all.
+fn slices(work: &mut Work, calls: usize) -> Vec<f64> {
     if calls > 1 {
         work.calls(1);
     }
     let slice = calls.div_ceil(SLICES);
-    let mut times: Vec<f64> =
-        (0..calls / slice).map(|_| sample(&mut || work.calls(slice), 1) / slice as f64).collect();
-    median(&mut times)
+    (0..calls / slice).map(|_| sample(&mut || work.calls(slice), 1) / slice as f64).collect()
 }
