@@ -19,6 +19,21 @@ fn allocations(call: impl Fn()) -> usize {
     (0..5).map(one).min().unwrap_or(0)
 }
 
+/// Lists of few arrays are on the stack: a call allocates its result and no more, and what is more is right.
+#[test]
+fn a_warm_call_of_many_arrays_allocates_no_lists() {
+    let sum = jit(|xs: &Vec<Array>| xs[1..].iter().fold(xs[0].clone(), |sum, x| sum + x));
+    let arrays = |count: usize| (0..count).map(|i| Array::from(i as f32)).collect::<Vec<Array>>();
+    let cost = |count: usize| {
+        let xs = arrays(count);
+        let expected = (count * (count - 1) / 2) as f32;
+        assert_eq!(sum.call(&xs).item::<f32>(), expected);
+        allocations(|| assert_eq!(sum.call(&xs).item::<f32>(), expected))
+    };
+    assert_eq!(cost(20), cost(2));
+    assert!(cost(40) > cost(2));
+}
+
 #[test]
 fn a_warm_call_makes_no_event_and_allocates_no_more() {
     // What runs is asked whether anybody looks on: where nobody does, nothing is made for them.

@@ -93,6 +93,11 @@ fn divide_under_vmap_is_an_error() {
 }
 
 #[test]
+fn divide_under_contract_is_an_error() {
+    assert_abstract(contract(try_divide)(&pair(3.0, 2.0)), "contract");
+}
+
+#[test]
 fn divide_under_trace_is_an_error() {
     assert_abstract(trace(divide, &pair(3.0, 2.0)), "trace");
 }

@@ -138,6 +138,9 @@ fn derivatives_print_the_forward_pass_once() {
     assert_eq!(printed(|| vmap(grad(jitted_loss))(&rows)), text);
     assert_eq!(printed(|| hvp(jitted_loss, &x, &x)), once);
     assert_eq!(printed(|| jacrev(loss)(&x)), once);
+    assert_eq!(printed(|| contract(loss)(&x)), once);
+    assert_eq!(printed(|| grad(contract(jitted_loss))(&x)), once);
+    assert_eq!(printed(|| jit(|x: &Array| contract(grad(loss))(x)).call(&x)), once);
     assert_eq!(printed(|| grad(checkpoint(loss))(&x)), once);
     assert_eq!(printed(|| grad(checkpoint(|x: &Array| jitted_loss(x).sin()))(&x)), once);
     assert_eq!(printed(|| jit(|x: &Array| grad(checkpoint(loss))(x)).call(&x)), once);

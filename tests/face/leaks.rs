@@ -136,6 +136,7 @@ fn every_transform_is_checked() {
         assert!(value_and_grad(f)(&x).is_err());
         assert!(jvp(f, &x, &x).is_err());
         assert!(vmap(f)(&x.reshape([1, 3])).is_err());
+        assert!(contract(f)(&x).is_err());
         assert!(trace(f, &x).is_err());
     });
     assert!(jvp(f, &x, &x).is_ok());

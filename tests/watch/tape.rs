@@ -257,11 +257,12 @@ fn an_error_while_running_ends_the_compiled_call_there() {
 #[test]
 fn recording_changes_no_bit() {
     let x = vector();
-    let programs: [(&str, &dyn Fn() -> Array); 6] = [
+    let programs: [(&str, &dyn Fn() -> Array); 7] = [
         ("eager", &|| x.sin() * x.exp()),
         ("jit", &|| outer_jit(&x)),
         ("grad", &|| grad(|x: &Array| soft(x).log().sum())(&x)),
         ("vmap", &|| vmap(|x: &Array| soft(x))(&Array::from([[1.0f32, 2.0], [3.0, 5.0]]))),
+        ("contract", &|| contract(|x: &Array| soft(x) * x + x.sin())(&x)),
         ("loop", &|| looped(&x.sum())),
         ("traced", &|| clipped(&x)),
     ];

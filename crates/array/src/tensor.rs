@@ -148,7 +148,8 @@ impl Tensor {
         // Asked of the buffer where it stays, without looking for others who may have it, as `unique_ptr` does: there are
         // none yet, and looking takes as long as a small kernel.
         let buffer = Arc::as_ptr(&tensor.buffer).cast_mut();
-        // SAFETY: the buffer is alive, nobody else has it, and an `Arc` gives out the address that it was made with.
+        // SAFETY: the buffer is alive, and the `Arc` was made just now: there is no clone and no `Weak` through which
+        // anybody else could look at it. What `as_ptr` gives may be written through, as `from_raw` could get it back.
         let address = unsafe { &mut *buffer }.as_mut_ptr().as_ptr();
         (tensor, address)
     }

@@ -67,6 +67,18 @@ macro_rules! floats {
 }
 floats! { f32 f64 }
 
+/// Bytes of a vector of our own code.
+pub(crate) const VECTOR: usize = 64;
+
+/// Whether products are our own code's: then a sum is one chain in the order of the contraction, wherever it is
+/// interrupted.
+pub(crate) fn is_ours() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return product::is_able();
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// `c[i, j] = Σ_p a[i, p] × b[p, j]` for sizes `[m, n, k]` of `i`, `j` and `p`; if it `adds`, to what `c` holds. Rows of
 /// `c` are so far apart as is said with it, its columns side by side.
 ///

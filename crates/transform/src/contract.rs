@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tracewell_graph::prim::{Call, Checkpoint, MulAdd, Neg};
+use tracewell_graph::prim::{Call, Checkpoint, LinearCall, MulAdd, Neg};
 use tracewell_graph::{Atom, Equation, Graph, GraphBuilder, Prim, RuleError};
 
 use crate::env::Env;
@@ -10,8 +10,10 @@ use crate::prune::prune;
 
 /// The graph with every product of floats that one addition or subtraction alone reads computed with it, by `mul_add`:
 /// rounded once instead of twice. So are the graphs that it calls and those of control flow; functions with derivative
-/// rules of their own stay as they are.
+/// rules of their own and primitives of users stay as they are.
 pub fn contract(graph: &Graph) -> Result<Graph, RuleError> {
+    // What nobody needs reads nothing.
+    let graph = &prune(graph);
     let reads = reads(graph);
     let mut builder = GraphBuilder::new();
     let mut places: Env<Atom> = Env::new(graph);
@@ -72,10 +74,14 @@ fn sum_of(
 /// The primitive with what it runs contracted.
 fn inside(prim: &Prim) -> Result<Prim, RuleError> {
     let mut failed = None;
+    let of = |graph: &Graph| contract(graph).map(Arc::new);
     let made = match prim {
-        Prim::Call(call) => Call { graph: Arc::new(contract(&call.graph)?) }.into(),
+        Prim::Call(call) => Call { graph: of(&call.graph)? }.into(),
         Prim::Checkpoint(checkpoint) => {
-            Checkpoint { graph: Arc::new(contract(&checkpoint.graph)?), ..checkpoint.clone() }.into()
+            Checkpoint { graph: of(&checkpoint.graph)?, ..checkpoint.clone() }.into()
+        }
+        Prim::LinearCall(call) => {
+            LinearCall { forward: of(&call.forward)?, adjoint: of(&call.adjoint)?, known: call.known }.into()
         }
         other => other.with_graphs(&mut |graph| {
             contract(graph).unwrap_or_else(|error| {
@@ -132,6 +138,55 @@ mod tests {
                   %7: f32[2] = neg %1
                   %8: f32[2] = mul_add %7, %3, %0
                   return %3, %4, %6, %8
+                }
+            "#]],
+        );
+    }
+
+    /// A product that something reads which nobody needs is read by one sum alone.
+    #[test]
+    fn what_is_dead_reads_nothing() {
+        check(
+            "func @f(%0: f32[2]) -> (f32[2]) {
+               %1: f32[2] = mul %0, %0
+               %2: f32[2] = exp %1
+               %3: f32[2] = add %1, %0
+               return %3
+             }",
+            &expect![[r#"
+                func @f(%0: f32[2]) -> (f32[2]) {
+                  %1: f32[2] = mul_add %0, %0, %0
+                  return %1
+                }
+            "#]],
+        );
+    }
+
+    /// A sum of a product with itself, a product that is a result, one of complex numbers, and types that are weak.
+    #[test]
+    fn what_is_read_twice_and_what_is_no_float() {
+        check(
+            "func @f(%0: f32[2], %1: c64[2], %2: ~f32[]) -> (f32[2], f32[2], f32[2], c64[2], ~f32[]) {
+               %3: f32[2] = mul %0, %0
+               %4: f32[2] = add %3, %3
+               %5: f32[2] = mul %0, 2.0:f32[2]
+               %6: f32[2] = add %5, %0
+               %7: c64[2] = mul %1, %1
+               %8: c64[2] = add %7, %1
+               %9: ~f32[] = mul %2, %2
+               %10: ~f32[] = add %9, %2
+               return %4, %5, %6, %8, %10
+             }",
+            &expect![[r#"
+                func @f(%0: f32[2], %1: c64[2], %2: ~f32[]) -> (f32[2], f32[2], f32[2], c64[2], ~f32[]) {
+                  %3: f32[2] = mul %0, %0
+                  %4: f32[2] = add %3, %3
+                  %5: f32[2] = mul %0, 2.0:f32[2]
+                  %6: f32[2] = add %5, %0
+                  %7: c64[2] = mul %1, %1
+                  %8: c64[2] = add %7, %1
+                  %9: ~f32[] = mul_add %2, %2, %2
+                  return %4, %5, %6, %8, %9
                 }
             "#]],
         );

@@ -12,7 +12,7 @@
 //! - [`contract()`]: a graph whose products are not rounded before they are added.
 //!
 //! *The rule lives with the primitive; the walk lives here.* No walk names a primitive (a sum of cotangents
-//! needs one addition, kept in `accumulate.rs`; contraction is about nothing but three of them), and each is linear in the number of equations. A rule that
+//! needs one addition, kept in `accumulate.rs`; contraction is about products and sums), and each is linear in the number of equations. A rule that
 //! nests a graph calls back through [`GraphWalks`]. Results hold no dead equations, and what a rule builds
 //! carries the source location of the equation it was asked for.
 

@@ -20,6 +20,10 @@ const ALLOWED: &[(&str, &str)] = &[
     ("crates/graph/src/builder.rs", "a concrete array enters a graph as `constant`"),
     ("crates/graph/src/primitive.rs", "an operand without the batch axis is repeated by `broadcast`"),
     ("crates/transform/src/accumulate.rs", "a sum of cotangents needs one `add`"),
+    (
+        "crates/transform/src/contract.rs",
+        "contraction is about products and sums, and enters what is called, computed again or linear",
+    ),
     ("crates/optimize/src/control/", "what control flow runs, and with which operands, is its own"),
     ("crates/fuse/src/link/control.rs", "each kind of control flow is other loops"),
     ("crates/optimize/src/fold.rs", "what was computed is a `constant`"),

@@ -31,7 +31,7 @@ fn values(tree: &CallTree) -> Vec<(usize, Vec<Typed>)> {
     let mut all = Vec::new();
     edit(tree, &mut |number, statement| {
         if let Statement::Api(call) = statement
-            && matches!(call.api, Api::Jit | Api::Checkpoint)
+            && matches!(call.api, Api::Jit | Api::Checkpoint | Api::Contract)
             && !statement.results().iter().any(|typed| used.contains(&typed.name))
             && let [body] = call.bodies.as_slice()
             && body.returned.is_some()

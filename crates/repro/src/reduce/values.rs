@@ -91,7 +91,8 @@ impl Known {
             }
             self.statements(body);
         }
-        if matches!(call.api, Api::Jit | Api::Checkpoint)
+        // What is contracted differs in the last digit at most.
+        if matches!(call.api, Api::Jit | Api::Checkpoint | Api::Contract)
             && let Some(body) = call.bodies.last()
         {
             let returned = body.returned.iter().flat_map(|form| form.leaves());

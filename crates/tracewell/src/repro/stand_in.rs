@@ -329,6 +329,7 @@ fn runs_plainly(api: Api) -> bool {
             | Api::ForiLoop
             | Api::Scan
             | Api::Checkpoint
+            | Api::Contract
             | Api::Trace
             | Api::Lower
     )

@@ -1,7 +1,7 @@
 //! `contract(f)`: a function whose products are not rounded before they are added.
 
 use tracewell_graph::Location;
-use tracewell_trace::{Api, Argument, Value, apply};
+use tracewell_trace::{Api, Value, apply};
 
 use super::pullback::rule;
 use crate::outcome::Outcome;
@@ -9,14 +9,17 @@ use crate::staging::{Function, arguments, describe, enter, refill, stage_tree, v
 use crate::tree::TreeRef;
 
 /// `f` with each product that one addition or subtraction alone reads computed together with it, as by
-/// [`mul_add`](crate::Array::mul_add): in one instruction, rounded once. So it is inside loops, branches and jitted
-/// functions that `f` calls.
+/// [`mul_add`](crate::Array::mul_add): rounded once, in one instruction where the machine has it. So it is inside loops,
+/// branches and jitted functions that `f` calls, but not inside functions with derivative rules of their own nor
+/// primitives of yours.
 ///
 /// Nothing is contracted unless it is asked for: `x * y + z` rounds twice, as written. This asks for all of a function,
 /// as `-ffp-contract=fast` does of a C compiler. Results may differ in the last digit, mostly for the better, but
 /// `x * x - y * y` of equal arguments may not be zero any more. They are still the same on every machine, by every width
-/// of vectors, and with any number of threads. Derivatives of `contract(f)` are those of the products and sums that are
-/// left; `contract(grad(f))` contracts the derivative.
+/// of vectors, and with any number of threads. `contract(grad(f))` contracts the derivative too, which
+/// `grad(contract(f))` does not.
+///
+/// `f` is traced without values, as by [`vmap`](crate::vmap()), also where nothing else is.
 ///
 /// ```
 /// use tracewell::prelude::*;
@@ -39,9 +42,7 @@ where
             &function,
             || describe(x, "x"),
             || {
-                let abstracted = |argument: Argument| Argument { value: None, ..argument };
-                let arguments: Vec<Argument> = arguments(x, "x").into_iter().map(abstracted).collect();
-                let traced = stage_tree::<X, R>(&function, x, &arguments, &f)?;
+                let traced = stage_tree::<X, R>(&function, x, &arguments(x, "x"), &f)?;
                 let contracted = tracewell_transform::contract(&traced.staged.graph).map_err(rule)?;
                 let inputs: Vec<Value> = traced.staged.captured.into_iter().chain(values_of(x)).collect();
                 let results = apply(&contracted, &inputs, &function.location)?;

@@ -173,6 +173,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: TRANSFORM,
     },
     Defect {
+        breaks: "a product that is taken from something is added to it",
+        file: "crates/transform/src/contract.rs",
+        text: "([builder.bind1(Neg {}, &[a])?, b], x.clone())",
+        with: "([a, b], x.clone())",
+        test: TRANSFORM,
+    },
+    Defect {
+        breaks: "a product of integers is contracted",
+        file: "crates/transform/src/contract.rs",
+        text: "&& graph.ty(*var).dtype.is_float()",
+        with: "",
+        test: TRANSFORM,
+    },
+    Defect {
         breaks: "what is taken from a product is added to it",
         file: "crates/transform/src/contract.rs",
         text: "(factors, builder.bind1(Neg {}, std::slice::from_ref(y))?)",

@@ -1,4 +1,5 @@
-//! Convolutions: what is under the window is copied side by side, a block of places at a time, and multiplied.
+//! Convolutions: what is under the window is copied side by side, a block of places at a time, and multiplied; or
+//! multiplied where it lies, a row of places at a time, if there is enough of it in a row: see [`rows`].
 //!
 //! Invariant: an element of the result does not depend on the number of threads, nor on which of them made it: blocks
 //! are the same for any number of threads, and so is the order in which what they make is added.
@@ -6,6 +7,8 @@
     unsafe_code,
     reason = "operands are raw memory, and parts of a result are made by calls on raw memory"
 )]
+
+mod rows;
 
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
@@ -210,7 +213,11 @@ impl<'a, T: Number> Plan<'a, T> {
             shares.push((places, own));
             rest = others;
         }
+        let in_rows = self.walks_rows();
         self.in_parts(shares, |(places, y)| {
+            if in_rows {
+                return self.image_rows(places, w, y);
+            }
             let mut y = y;
             for start in places.clone().step_by(self.block) {
                 let block = start..places.end.min(start + self.block);
