@@ -123,6 +123,16 @@ impl Graph {
         &self.types[var.0 as usize]
     }
 
+    /// How often each variable is read; results are read once more.
+    pub fn reads(&self) -> Vec<usize> {
+        let mut reads = vec![0; self.types.len()];
+        let inputs = self.equations.iter().flat_map(|equation| &equation.inputs);
+        for var in inputs.chain(&self.outputs).filter_map(Atom::var) {
+            reads[var.0 as usize] += 1;
+        }
+        reads
+    }
+
     /// The type of an operand.
     pub fn atom_type(&self, atom: &Atom) -> ArrayType {
         match atom {

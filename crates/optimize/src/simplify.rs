@@ -16,7 +16,7 @@ const MAX_REWRITES: usize = 16;
 pub fn simplify(graph: &Graph) -> Graph {
     // For each variable of the new graph, the equation that defines it.
     let mut defined: Vec<Option<usize>> = Vec::new();
-    let reads = reads(graph);
+    let reads = graph.reads();
     rebuild(graph, |builder, equation, operands| {
         let types: SmallVec<[ArrayType; 1]> = equation.outputs.iter().map(|&v| graph.ty(v).clone()).collect();
         let is_alone = |(old, _): &(&Atom, &Atom)| old.var().is_some_and(|var| reads[var.0 as usize] == 1);
@@ -36,16 +36,6 @@ pub fn simplify(graph: &Graph) -> Graph {
             }
         }
     })
-}
-
-/// How often each array of a graph is read; results are read once more.
-fn reads(graph: &Graph) -> Vec<usize> {
-    let mut reads = vec![0; graph.types.len()];
-    let inputs = graph.equations.iter().flat_map(|equation| &equation.inputs);
-    for var in inputs.chain(&graph.outputs).filter_map(Atom::var) {
-        reads[var.0 as usize] += 1;
-    }
-    reads
 }
 
 /// What the equation is after all rewrites.

@@ -14,7 +14,7 @@ use crate::prune::prune;
 pub fn contract(graph: &Graph) -> Result<Graph, RuleError> {
     // What nobody needs reads nothing.
     let graph = &prune(graph);
-    let reads = reads(graph);
+    let reads = graph.reads();
     let mut builder = GraphBuilder::new();
     let mut places: Env<Atom> = Env::new(graph);
     // Of each product that may go into a sum, its factors.
@@ -91,16 +91,6 @@ fn inside(prim: &Prim) -> Result<Prim, RuleError> {
         }),
     };
     failed.map_or(Ok(made), Err)
-}
-
-/// How often each variable is read; results are read once more.
-fn reads(graph: &Graph) -> Vec<usize> {
-    let mut reads = vec![0; graph.types.len()];
-    let inputs = graph.equations.iter().flat_map(|equation| &equation.inputs);
-    for var in inputs.chain(&graph.outputs).filter_map(Atom::var) {
-        reads[var.0 as usize] += 1;
-    }
-    reads
 }
 
 #[cfg(test)]
