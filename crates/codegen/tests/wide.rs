@@ -184,7 +184,7 @@ fn loops_are_one_function() {
     assert!(compile(&kernel(carried), &target.with_text()).is_ok_and(|code| code.clif.is_some()));
 }
 
-/// The rows of an array whose length is known: additions, and next to nothing around them.
+/// The rows of an array whose length is known, two at a time: additions, and next to nothing around them.
 #[test]
 fn short_rows_are_no_loops() {
     let Ok(target) = Target::host().with_width(Width::W512) else { return };
@@ -200,10 +200,10 @@ fn short_rows_are_no_loops() {
     let is_jump = |line: &&String| line.starts_with('j');
     let row = lines.split(|line| is_jump(&line)).max_by_key(|part| part.len()).expect("a loop");
     let adds = row.iter().filter(|line| line.starts_with("vaddps")).count();
-    // Three vectors, of which the last is masked, and halves of lanes.
-    assert_eq!(adds, 3 + 1 + 4, "{row:#?}");
+    // Of two rows, the vector under a mask and the sum of two; then halves of lanes of both, and zero.
+    assert_eq!(adds, 2 * (1 + 1) + 4 + 1, "{row:#?}");
     let others = row.iter().filter(|line| !line.starts_with('v') && !line.starts_with('k')).count();
-    assert!(row.len() <= 24 && others <= 6, "{row:#?}");
+    assert!(row.len() <= 30 && others <= 7, "{row:#?}");
 }
 
 /// Memory is asked for early where a loop goes on behind its end, and not where it jumps to another row.

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Machine, Random, check};
 use smallvec::{SmallVec, smallvec};
-use tracewell_array::{DType, Tensor};
+use tracewell_array::{DType, Literal, Tensor};
 use tracewell_codegen::Target;
 use tracewell_kernel::{Combine, Index, Kernel, KernelBuilder, Op, Size, Value};
 
@@ -73,6 +73,75 @@ fn other_widths() {
 #[test]
 fn baseline() {
     compare(&Target::named(&[]).expect("the baseline"), (0..200).step_by(13));
+}
+
+/// Combinations along rows of a known length, of numbers or of their squares; so many times over, of which a single one
+/// is done in parts.
+fn rows(dtype: DType, length: i64, combines: &[Combine], squares: bool, times: usize) -> Kernel {
+    let mut b = KernelBuilder::new();
+    let (count, input, out) = (b.size(), b.param(dtype, false), b.param(dtype, true));
+    let row = |i: Value, j: Value| Index {
+        offset: Size::Const(0),
+        terms: smallvec![(i, Size::Const(length)), (j, Size::Const(1))],
+    };
+    let results = combines.len() as i64;
+    for _ in 0..times {
+        b.each(count, |b, i| {
+            let sums = b.reduce(Size::Const(length), combines, |b, j| {
+                let value = b.load(input, row(i, j));
+                let value = if squares { b.op(Op::Mul, &[value, value]) } else { value };
+                combines.iter().map(|_| value).collect::<SmallVec<[Value; 2]>>()
+            });
+            for (number, sum) in sums.into_iter().enumerate() {
+                let sum = if squares { b.op(Op::Neg, &[sum]) } else { sum };
+                let to = Index { offset: Size::Const(number as i64), ..at(i, Size::Const(results)) };
+                b.store(out, to, sum);
+            }
+        });
+    }
+    b.finish(format!("rows of {dtype}"))
+}
+
+/// Numbers whose sum depends on the order, a row of `-0.0`, and one of whatever is odd.
+fn rows_of(random: &mut Random, dtype: DType, count: usize, length: usize) -> Tensor {
+    let mut literals = Vec::with_capacity(count * length);
+    for number in 0..count {
+        match number % 5 {
+            2 => literals.extend((0..length).map(|_| Literal::from_f64(dtype, -0.0))),
+            3 => literals.extend(random.tensor(dtype, length).literals()),
+            _ => literals.extend(
+                (0..length).map(|_| Literal::from_f64(dtype, (random.next() % 2001) as f64 / 7.0 - 140.0)),
+            ),
+        }
+    }
+    literals.push(Literal::from_f64(dtype, 1.0));
+    Tensor::from_literals(dtype, [literals.len()], &literals).expect("as many as there are")
+}
+
+/// Rows are summed up alone and in pairs: for every number of them, in parts that are odd and even.
+#[test]
+fn rows_of_a_known_length() {
+    let mut random = Random(5);
+    for target in [vec![Target::host().clone()], common::other_widths()].concat() {
+        for &dtype in DType::REAL {
+            let all = combines(dtype);
+            let mut chosen: Vec<&[Combine]> = all.chunks(1).collect();
+            chosen.push(&all);
+            for (length, combines) in [15, 16, 17, 33, 40, 64, 130, 256, 700]
+                .into_iter()
+                .flat_map(|length| chosen.iter().map(move |combines| (length, *combines)))
+            {
+                for (squares, times) in [(false, 1), (!dtype.is_bool(), 2)] {
+                    let machine = Machine::new(&rows(dtype, length, combines, squares, times), &target);
+                    for count in [0, 1, 2, 5, 8] {
+                        let input = rows_of(&mut random, dtype, count, length as usize);
+                        let results = random.tensor(dtype, (combines.len() * count).max(1));
+                        check(&machine, &[input, results], &[count as i64]);
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// Accumulators of different widths, computed, and of values that do not depend on the loop.

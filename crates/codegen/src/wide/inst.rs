@@ -149,10 +149,27 @@ impl Inst {
         };
         self.srcs.iter().copied().chain(mask)
     }
+
+    /// The same with other registers.
+    pub(crate) fn renamed(&self, rename: impl Fn(Reg) -> Reg) -> Inst {
+        let mut inst = self.clone();
+        inst.out = inst.out.map(&rename);
+        for src in &mut inst.srcs {
+            if let Src::Reg(reg) = src {
+                *reg = rename(*reg);
+            }
+        }
+        inst.lanes = match inst.lanes {
+            Lanes::Masked(reg) => Lanes::Masked(rename(reg)),
+            Lanes::Kept(reg) => Lanes::Kept(rename(reg)),
+            lanes @ (Lanes::All | Lanes::Iterations(_)) => lanes,
+        };
+        inst
+    }
 }
 
 /// Most instructions of a loop that is written out as a whole.
-const LONGEST_WRITTEN_OUT: i64 = 96;
+pub(crate) const LONGEST_WRITTEN_OUT: i64 = 96;
 
 /// The lanes of a mask register, if so many iterations are left: there are 16 for each group, of which the upper half is
 /// a register of its own for lanes of 64 bits.
@@ -221,19 +238,12 @@ impl Line {
             };
             let count = masked.map(|count| count - turn * step);
             for inst in self.insts.iter().filter(|inst| !self.is_idle(inst, count)) {
-                let mut inst = inst.clone();
-                inst.out = inst.out.map(renamed);
-                for src in &mut inst.srcs {
-                    if let Src::Reg(reg) = src {
-                        *reg = renamed(*reg);
-                    }
+                let mut inst = inst.renamed(renamed);
+                if let (Lanes::Iterations(mask), Some(count)) = (inst.lanes, count)
+                    && is_whole(mask, count)
+                {
+                    inst.lanes = Lanes::All;
                 }
-                inst.lanes = match (inst.lanes, count) {
-                    (Lanes::Iterations(mask), Some(count)) if is_whole(mask, count) => Lanes::All,
-                    (Lanes::Masked(reg), _) => Lanes::Masked(renamed(reg)),
-                    (Lanes::Kept(reg), _) => Lanes::Kept(renamed(reg)),
-                    (lanes, _) => lanes,
-                };
                 if let Some(memory) = &mut inst.memory {
                     let bytes = memory.scale.checked_mul(at + turn * step)?;
                     memory.offset = memory.offset.checked_add(i32::try_from(bytes).ok()?)?;

@@ -35,6 +35,36 @@ pub(crate) struct Loop {
     pub(crate) far: Option<u32>,
 }
 
+/// How often a loop is done.
+pub(crate) struct Turns {
+    pub(crate) turns: i64,
+    /// Iterations of a turn, and of all.
+    pub(crate) step: i64,
+    pub(crate) now: i64,
+}
+
+impl Turns {
+    /// How many iterations the last of them is for.
+    pub(crate) fn last(&self) -> i64 {
+        self.now - (self.turns - 1) * self.step
+    }
+}
+
+impl Loop {
+    /// How often it is done if so many iterations are left.
+    pub(crate) fn turns(&self, left: i64) -> Turns {
+        let step = i64::from(self.step);
+        let turns = if self.masked { (left + step - 1) / step } else { left / step };
+        Turns { turns, step, now: left.min(turns * step) }
+    }
+
+    /// All its turns, from an iteration on, if that is not long.
+    pub(crate) fn written_out(&self, done: i64, left: i64) -> Option<Line> {
+        let Turns { turns, step, now } = self.turns(left);
+        self.line.written_out(turns, step, done, self.masked.then_some(now))
+    }
+}
+
 /// What a function is made of.
 #[derive(Debug)]
 pub(crate) struct Leaf {
@@ -111,39 +141,43 @@ impl Leaf {
         (stack <= MOST_STACK).then_some(LeafCode { bytes, instructions })
     }
 
-    /// Its loops, in a function. Accumulators are in the first vectors afterwards.
+    /// Its loops, in a function. Accumulators are in the first vectors afterwards. Returns whether one may be `-0.0` where
+    /// a sum is not.
     pub(crate) fn inline(
         &self,
         asm: &mut Assembler,
         pool: &mut Vec<u8>,
         slots: &mut u32,
         within: &Within<'_>,
-    ) {
+    ) -> bool {
         let places = places(self.level, &self.steadies, pool, within.slot);
-        for (register, id) in self.accumulators.iter().enumerate() {
-            self.start(asm, register as u8, *id, &places);
-        }
         let mut writer = Writer { leaf: self, asm, pool, slots, within, places: &places };
         let far = self.loops.iter().find_map(|each| each.far);
-        match (within.count, far) {
-            (None, _) => self.loops.iter().for_each(|each| writer.counted(each)),
+        let has_values = match (within.count, far) {
+            (None, _) => {
+                writer.start(&[]);
+                self.loops.iter().for_each(|each| writer.counted(each));
+                false
+            }
             (Some(count), None) => writer.known(&self.loops, count),
             (Some(count), Some(number)) => {
                 let near = writer.unless_far(number);
-                writer.known(&self.loops, count);
+                let far = writer.known(&self.loops, count);
                 let end = writer.asm.jump(None);
                 writer.asm.land(near);
-                writer.known(self.loops.iter().filter(|each| each.far.is_none()), count);
+                let near = writer.known(self.loops.iter().filter(|each| each.far.is_none()), count);
                 writer.asm.land(end);
+                far || near
             }
-        }
+        };
         for &(a, b) in &self.united {
             asm.vector(OR.of(false), &Operands::new(a, a, Place::Register(b)));
         }
+        has_values
     }
 
-    /// Brings what an accumulator starts from to its register.
-    fn start(&self, asm: &mut Assembler, register: u8, id: SteadyId, places: &[Place]) {
+    /// Brings what an accumulator starts from to a register.
+    pub(crate) fn start(&self, asm: &mut Assembler, register: u8, id: SteadyId, places: &[Place]) {
         let steady = self.steadies.all[id.0 as usize];
         if matches!(steady, Steady::Bits32(0) | Steady::Bits64(0)) {
             return asm.vector(XOR.of(false), &Operands::new(register, register, Place::Register(register)));
@@ -263,29 +297,51 @@ impl<'a> Writer<'a> {
         near.into_iter().for_each(|near| self.asm.land(near));
     }
 
-    /// Loops over so many iterations: those that are short are no loops any more.
-    fn known<'l>(&mut self, loops: impl IntoIterator<Item = &'l Loop>, count: i64) {
+    /// Brings what accumulators start from to their registers, but for those that begin with a value.
+    fn start(&mut self, begin: &[bool]) {
+        for (register, id) in self.leaf.accumulators.iter().enumerate() {
+            if begin.get(register) != Some(&true) {
+                self.leaf.start(self.asm, register as u8, *id, self.places);
+            }
+        }
+    }
+
+    /// Loops over so many iterations: those that are short are no loops any more. Returns whether accumulators begin with
+    /// values.
+    fn known<'l>(&mut self, loops: impl IntoIterator<Item = &'l Loop>, count: i64) -> bool {
         let mut done = 0;
+        let mut begin: Option<Vec<bool>> = None;
         for each in loops {
-            let (step, left) = (i64::from(each.step), count - done);
-            let turns = if each.masked { (left + step - 1) / step } else { left / step };
-            if turns == 0 {
+            let turns = each.turns(count - done);
+            if turns.turns == 0 {
                 continue;
             }
-            let now = left.min(turns * step);
             let around = self.around(each);
-            match each.line.written_out(turns, step, done, each.masked.then_some(now)) {
-                Some(line) => once(self.asm, &line, now - (turns - 1) * step, &around, self.slots),
+            let mut line = each.written_out(done, count - done);
+            if begin.is_none() {
+                let values = line.as_mut().map(Line::begin_with_values).unwrap_or_default();
+                self.start(&values);
+                begin = Some(values);
+            }
+            match line {
+                Some(line) => once(self.asm, &line, turns.last(), &around, self.slots),
                 None => {
                     self.asm.load_const(RAX, done as i32);
-                    self.asm.load_const(RDX, now as i32);
+                    self.asm.load_const(RDX, turns.now as i32);
                     match each.masked {
                         true => masked_loop(self.asm, each, &around, self.pool, self.slots),
                         false => whole_loop(self.asm, each, &around, self.slots),
                     }
                 }
             }
-            done += now;
+            done += turns.now;
+        }
+        match begin {
+            Some(values) => values.contains(&true),
+            None => {
+                self.start(&[]);
+                false
+            }
         }
     }
 }

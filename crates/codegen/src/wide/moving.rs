@@ -59,7 +59,7 @@ pub(crate) struct Moving {
 }
 
 /// Where the counter is.
-const COUNTER: General = POINTERS[0];
+pub(crate) const COUNTER: General = POINTERS[0];
 
 impl Moving {
     /// The register of a pointer, and whether it is there already.
@@ -78,6 +78,28 @@ impl Moving {
         let register = *POINTERS[1..].get(self.pointers.len())?;
         self.pointers.push(Pointer { origin: origin.clone(), moves, register });
         Some((register, moves))
+    }
+
+    /// Whether the counter is read at its home.
+    pub(crate) fn is_read(&self) -> bool {
+        self.is_read
+    }
+
+    /// Whether a value is at home before the loop.
+    pub(crate) fn is_before(&self, value: Value) -> bool {
+        self.before.contains(&value)
+    }
+
+    /// The register of a pointer that moves along.
+    pub(crate) fn pointer(&self, origin: &Origin) -> Option<General> {
+        let known = self.pointers.iter().find(|known| known.moves && known.origin == *origin)?;
+        Some(known.register)
+    }
+
+    /// The registers of pointers that move along, and by how much.
+    pub(crate) fn steps(&self, step: impl Fn(&Origin) -> Option<i32>) -> Option<Vec<(General, i32)>> {
+        let moving = self.pointers.iter().filter(|pointer| pointer.moves);
+        moving.map(|pointer| Some((pointer.register, step(&pointer.origin)?))).collect()
     }
 
     /// Somebody reads a value at its home.
@@ -123,7 +145,7 @@ fn collect(region: &Region, inner: Option<Value>, origins: &mut Vec<Origin>) -> 
 impl<'k> Nest<'k> {
     /// The iterations of such a loop, of which there is one at least.
     pub(crate) fn moving_loop(&mut self, around: Around<'k, '_>) -> Option<()> {
-        let Around { var, iterated, region, hoisted } = around;
+        let Around { var, iterated, region, hoisted, .. } = around;
         let home = self.frame.home(var);
         let before = self.frame.at_home().collect();
         self.moving = Some(Moving { var, before, pointers: Vec::new(), is_read: false });
@@ -152,7 +174,10 @@ impl<'k> Nest<'k> {
         for pointer in pointers() {
             self.address(pointer.register, &pointer.origin)?;
         }
-        self.asm.jump_back(None, again);
+        match self.pair(around, &moving) {
+            Some(pair) => self.pairs(&pair, around, again)?,
+            None => self.asm.jump_back(None, again),
+        }
         self.asm.land(after);
         Some(())
     }
@@ -160,27 +185,33 @@ impl<'k> Nest<'k> {
     /// A pointer of the next iteration.
     fn move_along(&mut self, var: Value, pointer: &Pointer) -> Option<()> {
         let size = self.kernel.buffer_dtype(pointer.origin.buffer).size() as i64;
-        let mut bytes = 0i64;
+        if let Some(bytes) = self.bytes_along(var, &pointer.origin) {
+            if bytes != 0 {
+                self.asm.add_const(pointer.register, bytes);
+            }
+            return Some(());
+        }
         for &(_, scale, is_negative) in pointer.origin.parts.iter().filter(|(value, ..)| *value == var) {
-            match scale {
-                Size::Const(scale) => {
-                    let step = scale.checked_mul(size)?;
-                    bytes = bytes.checked_add(if is_negative { -step } else { step })?;
-                }
-                Size::Param(_) => {
-                    self.size(RAX, scale)?;
-                    self.asm.multiply_const(RAX, RAX, size as i32);
-                    match is_negative {
-                        true => self.asm.subtract(pointer.register, RAX),
-                        false => self.asm.add(pointer.register, RAX),
-                    }
-                }
+            self.size(RAX, scale)?;
+            self.asm.multiply_const(RAX, RAX, size as i32);
+            match is_negative {
+                true => self.asm.subtract(pointer.register, RAX),
+                false => self.asm.add(pointer.register, RAX),
             }
         }
-        if bytes != 0 {
-            self.asm.add_const(pointer.register, i32::try_from(bytes).ok()?);
-        }
         Some(())
+    }
+
+    /// How many bytes an address is further in the next iteration, if that is known.
+    pub(crate) fn bytes_along(&self, var: Value, origin: &Origin) -> Option<i32> {
+        let size = self.kernel.buffer_dtype(origin.buffer).size() as i64;
+        let mut bytes = 0i64;
+        for &(_, scale, is_negative) in origin.parts.iter().filter(|(value, ..)| *value == var) {
+            let Size::Const(scale) = scale else { return None };
+            let step = scale.checked_mul(size)?;
+            bytes = bytes.checked_add(if is_negative { -step } else { step })?;
+        }
+        i32::try_from(bytes).ok()
     }
 
     /// Where a value is at home, for one who reads it there.

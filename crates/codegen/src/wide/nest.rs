@@ -39,6 +39,7 @@ pub(crate) struct Around<'k, 'h> {
     pub(crate) region: &'k Region,
     /// Of each value, whether it is computed before the loop.
     pub(crate) hoisted: &'h [bool],
+    pub(crate) iterations: Iterations,
 }
 
 /// Which iterations of a loop are meant.
@@ -70,8 +71,8 @@ struct Open {
 pub(crate) struct Nest<'k> {
     pub(crate) kernel: &'k Kernel,
     target: &'k Target,
-    level: Level,
-    broken: bool,
+    pub(crate) level: Level,
+    pub(crate) broken: bool,
     pub(crate) constants: FxHashMap<Value, u64>,
     /// How often each value is used.
     uses: Vec<u32>,
@@ -79,9 +80,9 @@ pub(crate) struct Nest<'k> {
     /// The loop around innermost loops that is being written, if its pointers move along.
     pub(crate) moving: Option<Moving>,
     pub(crate) asm: Assembler,
-    pool: Vec<u8>,
+    pub(crate) pool: Vec<u8>,
     /// Vectors that go to the stack.
-    spilled: u32,
+    pub(crate) spilled: u32,
     /// How many innermost loops there are.
     loops: usize,
 }
@@ -216,9 +217,16 @@ impl<'k> Nest<'k> {
                 // Elements one after the other are scalars, which Cranelift is for.
                 Stmt::For { body, .. } if is_straight(body) => return None,
                 Stmt::For { var, extent, body, .. } => {
-                    let hoisted = invariant(self.kernel, body, &[*var], Iterations::InOrder);
+                    let iterations = Iterations::InOrder;
+                    let hoisted = invariant(self.kernel, body, &[*var], iterations);
                     let iterated = Iterated::All(*extent);
-                    self.counted(Around { var: *var, iterated, region: body, hoisted: &hoisted })?;
+                    self.counted(Around {
+                        var: *var,
+                        iterated,
+                        region: body,
+                        hoisted: &hoisted,
+                        iterations,
+                    })?;
                 }
                 Stmt::Reduce { var, extent, accumulators, body } => {
                     apart = Some(self.reduce(*var, *extent, accumulators, body)?);
@@ -230,7 +238,8 @@ impl<'k> Nest<'k> {
     }
 
     fn each(&mut self, var: Value, iterated: Iterated, region: &'k Region) -> Option<()> {
-        let hoisted = invariant(self.kernel, region, &[var], Iterations::Independent);
+        let iterations = Iterations::Independent;
+        let hoisted = invariant(self.kernel, region, &[var], iterations);
         if is_straight(region) {
             return self.map(var, iterated, region, &hoisted);
         }
@@ -238,11 +247,11 @@ impl<'k> Nest<'k> {
         if plan(self.kernel, self.target.features(), var, region, &hoisted).is_some() {
             return None;
         }
-        self.counted(Around { var, iterated, region, hoisted: &hoisted })
+        self.counted(Around { var, iterated, region, hoisted: &hoisted, iterations })
     }
 
     fn counted(&mut self, around: Around<'k, '_>) -> Option<()> {
-        let Around { var, iterated, region, hoisted } = around;
+        let Around { var, iterated, region, hoisted, .. } = around;
         let none = self.unless_any(iterated)?;
         self.straight(&done_before(region, hoisted), None)?;
         if moving::registers(region).is_some() {
@@ -304,7 +313,9 @@ impl<'k> Nest<'k> {
         };
         let loops = |nest: &mut Nest<'k>| match &short {
             Some(short) => nest.short_or_long(short, &leaf, &handed),
-            None => nest.inline(&leaf, &handed, count),
+            None => {
+                nest.inline(&leaf, &handed, count);
+            }
         };
         let is_past = |leaf: &Leaf| leaf.loops.iter().any(|each| !each.masked);
         match iterated {
@@ -354,10 +365,10 @@ impl<'k> Nest<'k> {
                 None
             }
         };
-        self.inline(&leaf, &handed, count);
+        let has_values = self.inline(&leaf, &handed, count);
         self.loops += 1;
-        let outs = accumulators.iter().map(|a| a.out).collect();
-        Some(Apart { outs, accumulators: combined, lanes, registers: leaf.accumulators.len() })
+        let (outs, registers) = (accumulators.iter().map(|a| a.out).collect(), leaf.accumulators.len());
+        Some(Apart { outs, accumulators: combined, lanes, registers, rows: 1, has_values })
     }
 
     /// Whether a loop fills a vector.
@@ -424,6 +435,7 @@ impl<'k> Nest<'k> {
             streams: Vec::new(),
             numbers: Vec::new(),
             steadies: Steadies::default(),
+            second_row: None,
         };
         let line = stretch.line(stmts, &homes, apart.as_ref())?;
         let Stretch { streams, numbers, steadies, .. } = stretch;
@@ -436,7 +448,7 @@ impl<'k> Nest<'k> {
     }
 
     /// A line that is done once. Its first pointer is that to the frame.
-    fn line(&mut self, line: &Line, steadies: &Steadies, handed: &Handed) {
+    pub(crate) fn line(&mut self, line: &Line, steadies: &Steadies, handed: &Handed) {
         if line.insts.is_empty() {
             return;
         }
@@ -456,11 +468,12 @@ impl<'k> Nest<'k> {
         once(&mut self.asm, line, 1, &around, &mut self.spilled);
     }
 
-    /// The loops of a function, in place; for how many iterations, if that is known.
-    fn inline(&mut self, leaf: &Leaf, handed: &Handed, count: Option<i64>) {
+    /// The loops of a function, in place; for how many iterations, if that is known. Returns whether sums may be `-0.0`
+    /// that are not.
+    fn inline(&mut self, leaf: &Leaf, handed: &Handed, count: Option<i64>) -> bool {
         let slot = |number: u32| handed.slots[number as usize];
         let within = Within { streams: &handed.pointers, slot: &slot, count };
-        leaf.inline(&mut self.asm, &mut self.pool, &mut self.spilled, &within);
+        leaf.inline(&mut self.asm, &mut self.pool, &mut self.spilled, &within)
     }
 
     /// The loops of a function that leaves before a turn that it was not made for; such a turn is for the other.

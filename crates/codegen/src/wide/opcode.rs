@@ -122,6 +122,11 @@ pub(crate) const STORE_LOWEST: Pair = Pair {
 /// Lanes of two vectors, one after the other, from a lane on.
 pub(crate) const ALIGN: Pair = both(M3A, 0x03);
 
+/// Quarters of two vectors of 512 bits, two of each.
+pub(crate) const QUARTERS: Pair = both(M3A, 0x23);
+/// Lanes of two vectors, in each quarter of them.
+pub(crate) const IN_QUARTERS: Pair = floats(0xc6);
+
 pub(crate) const ADD_F: Pair = floats(0x58);
 pub(crate) const MUL_F: Pair = floats(0x59);
 pub(crate) const SUB_F: Pair = floats(0x5c);

@@ -8,10 +8,13 @@ use tracewell_kernel::{BufferId, Index, Kernel, Op, Size, Stmt, Value};
 use super::Level;
 use super::body::{Number, Stream, place_of};
 use super::inst::{Class, Form, Inst, Lanes, Line, Memory, Src, Steadies, Steady};
-use super::opcode::{BROADCAST, STORE_LOWEST};
+use super::opcode::{ALIGN, BROADCAST, STORE_LOWEST};
 use super::select::{Parts, Select, parts_of};
 use super::sum::Apart;
 use crate::lanes::is_wide;
+
+/// How many bytes further a pointer is in the next row, if that is known.
+pub(crate) type Further<'a> = dyn Fn(&Stream) -> Option<i32> + 'a;
 
 /// A straight line of statements.
 pub(crate) struct Stretch<'a> {
@@ -23,6 +26,8 @@ pub(crate) struct Stretch<'a> {
     pub(crate) streams: Vec<Stream>,
     pub(crate) numbers: Vec<Number>,
     pub(crate) steadies: Steadies,
+    /// Where sums of two rows are folded together.
+    pub(crate) second_row: Option<&'a Further<'a>>,
 }
 
 impl Stretch<'_> {
@@ -51,6 +56,8 @@ impl Stretch<'_> {
                     let parts = select.op_with(*op, &dtypes, &args, |number| self.number(number))?;
                     values.insert(*out, parts);
                 }
+                // What differs from row to row is not in every lane.
+                Stmt::Load { .. } if self.second_row.is_some() => return None,
                 Stmt::Load { out, buffer, index } => {
                     let (dtype, memory) = (self.kernel.buffer_dtype(*buffer), self.memory(*buffer, index)?);
                     let parts = if dtype.size() < 4 {
@@ -63,10 +70,17 @@ impl Stretch<'_> {
                 Stmt::Store { buffer, index, value } => {
                     let (dtype, memory) = (self.kernel.buffer_dtype(*buffer), self.memory(*buffer, index)?);
                     let parts = self.value(&mut select, &values, *value);
-                    if dtype.size() < 4 {
-                        select.store(dtype, &parts, memory)?;
-                    } else {
-                        select.keep(is_wide(dtype), parts[0], memory);
+                    match self.second_row {
+                        Some(second_row) if dtype.size() >= 4 => {
+                            let further = second_row(&self.streams[memory.stream as usize - 1])?;
+                            let offset = memory.offset.checked_add(further)?;
+                            select.keep(is_wide(dtype), parts[0], memory);
+                            let second = select.upper_half(is_wide(dtype), parts[0]);
+                            select.keep(is_wide(dtype), second, Memory { offset, ..memory });
+                        }
+                        Some(_) => return None,
+                        None if dtype.size() < 4 => select.store(dtype, &parts, memory)?,
+                        None => select.keep(is_wide(dtype), parts[0], memory),
                     }
                 }
                 _ => unreachable!("a stretch is straight"),
@@ -129,6 +143,12 @@ impl Select<'_> {
             memory: Some(memory),
         });
         (0..parts_of(dtype)).map(|_| Src::Reg(out)).collect()
+    }
+
+    /// The upper half of a vector as the lower one.
+    fn upper_half(&mut self, wide: bool, value: Src) -> Src {
+        let lanes = self.level.bytes() / if wide { 8 } else { 4 };
+        self.two_by(ALIGN.of(wide), value, value, (lanes / 2) as u8)
     }
 
     /// Stores the lowest lane.

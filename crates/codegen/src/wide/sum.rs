@@ -10,7 +10,7 @@ use super::body::{Body, Number};
 use super::inst::{Class, Reg, Src, Steadies, Steady, SteadyId};
 use super::leaf::{Leaf, Loop};
 use super::loops::LIMIT;
-use super::opcode::ALIGN;
+use super::opcode::{ALIGN, IN_QUARTERS, Pair, QUARTERS};
 use super::select::{Accumulator, Parts, Select, parts_of};
 use crate::lanes::is_wide;
 
@@ -142,38 +142,81 @@ pub(crate) struct Apart {
     pub(crate) accumulators: Vec<(Combine, DType)>,
     /// How many lanes each has.
     pub(crate) lanes: usize,
-    /// How many vectors are taken.
+    /// How many vectors are taken, by each of these rows: one, or [`super::pairs`] of them.
     pub(crate) registers: usize,
+    pub(crate) rows: usize,
+    /// Whether they began with values, so that a sum of `-0.0` alone is not `0.0` yet.
+    pub(crate) has_values: bool,
 }
 
 impl Select<'_> {
-    /// Halves the lanes of sums until one is left, at the start of a line.
+    /// Halves the lanes of sums until one is left, at the start of a line. That of a second row is in the first lane of
+    /// the upper half.
     pub(crate) fn fold(&mut self, apart: &Apart) -> Option<Vec<(Value, Parts)>> {
-        self.line.accumulators = apart.registers;
-        let mut registers = (0..apart.registers).map(|_| self.line.reg(Class::Vector)).collect::<Vec<Reg>>();
+        self.line.accumulators = apart.rows * apart.registers;
+        let row = |select: &mut Self| (0..apart.registers).map(|_| select.line.reg(Class::Vector)).collect();
+        let mut rows: Vec<Vec<Reg>> = (0..apart.rows).map(|_| row(self)).collect();
         let mut sums = Vec::with_capacity(apart.outs.len());
         for (&(combine, dtype), &out) in apart.accumulators.iter().zip(&apart.outs) {
             let count = apart.lanes / self.level.lanes() * parts_of(dtype);
-            let mut vectors: Vec<Src> = registers.drain(..count).map(Src::Reg).collect();
-            while vectors.len() > 1 {
-                let upper = vectors.split_off(vectors.len() / 2);
-                let pairs = vectors.iter().zip(&upper);
-                let pairs = pairs.map(|(&a, &b)| self.combined(combine.op(), dtype, a, b, 0));
-                vectors = pairs.collect::<Option<_>>()?;
+            let mut vectors: SmallVec<[Src; 2]> = SmallVec::new();
+            for row in &mut rows {
+                let all = row.drain(..count).map(Src::Reg).collect();
+                vectors.push(self.one_vector(combine.op(), dtype, all)?);
             }
-            let mut sum = vectors[0];
-            let mut width = self.level.bytes() / if is_wide(dtype) { 8 } else { 4 } / 2;
-            // Instructions on less of a vector end sooner.
-            let mut halvings = 0;
-            while width > 0 {
-                let upper = self.two_by(ALIGN.of(is_wide(dtype)).halved(halvings), sum, sum, width as u8);
-                halvings = (halvings + 1).min(MOST_HALVINGS);
-                sum = self.combined(combine.op(), dtype, sum, upper, halvings)?;
-                width /= 2;
+            let (mut sum, halvings) = match vectors[..] {
+                [a, b] => (self.fold_two(combine.op(), dtype, a, b)?, 0),
+                _ => (self.fold_one(combine.op(), dtype, vectors[0])?, MOST_HALVINGS),
+            };
+            if apart.has_values && combine.op() == Op::Add && dtype.is_float() {
+                let zero = self.bits(is_wide(dtype), 0);
+                sum = self.combined(Op::Add, dtype, sum, zero, halvings)?;
             }
             sums.push((out, smallvec![sum; parts_of(dtype)]));
         }
         Some(sums)
+    }
+
+    /// Several vectors of lanes as one.
+    fn one_vector(&mut self, op: Op, dtype: DType, mut vectors: Vec<Src>) -> Option<Src> {
+        while vectors.len() > 1 {
+            let upper = vectors.split_off(vectors.len() / 2);
+            let pairs = vectors.iter().zip(&upper).map(|(&a, &b)| self.combined(op, dtype, a, b, 0));
+            vectors = pairs.collect::<Option<_>>()?;
+        }
+        vectors.first().copied()
+    }
+
+    /// The lanes of a vector as one.
+    fn fold_one(&mut self, op: Op, dtype: DType, mut sum: Src) -> Option<Src> {
+        let mut width = self.level.bytes() / if is_wide(dtype) { 8 } else { 4 } / 2;
+        // Instructions on less of a vector end sooner.
+        let mut halvings = 0;
+        while width > 0 {
+            let upper = self.two_by(ALIGN.of(is_wide(dtype)).halved(halvings), sum, sum, width as u8);
+            halvings = (halvings + 1).min(MOST_HALVINGS);
+            sum = self.combined(op, dtype, sum, upper, halvings)?;
+            width /= 2;
+        }
+        Some(sum)
+    }
+
+    /// The lanes of two vectors of 512 bits as one each, combined in the same order: the upper halves of both with the
+    /// lower ones, then each half of what is left by itself.
+    fn fold_two(&mut self, op: Op, dtype: DType, a: Src, b: Src) -> Option<Src> {
+        let wide = is_wide(dtype);
+        let lower = self.two_by(QUARTERS.of(wide), a, b, 0x44);
+        let upper = self.two_by(QUARTERS.of(wide), a, b, 0xee);
+        let mut sum = self.combined(op, dtype, lower, upper, 0)?;
+        let others: &[(Pair, u8)] = match wide {
+            true => &[(QUARTERS, 0xb1), (IN_QUARTERS, 0x55)],
+            false => &[(QUARTERS, 0xb1), (IN_QUARTERS, 0x4e), (IN_QUARTERS, 0xb1)],
+        };
+        for &(shuffle, order) in others {
+            let other = self.two_by(shuffle.of(wide), sum, sum, order);
+            sum = self.combined(op, dtype, sum, other, 0)?;
+        }
+        Some(sum)
     }
 
     /// One step of a reduction, on one vector of each operand that is halved so often, or on more of it.
