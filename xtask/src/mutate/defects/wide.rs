@@ -5,6 +5,7 @@ use super::Defect;
 const WIDE: &str = "-p tracewell-runtime --test wide";
 const ALONE: &str = "-p tracewell-runtime --test operations each_alone";
 const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
+const ROWS: &str = "-p tracewell-runtime --test reductions rows_of_a_known_length";
 const DECODE: &str = "-p tracewell-codegen --test wide";
 
 pub(super) const DEFECTS: &[Defect] = &[
@@ -312,8 +313,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "what is left of a row is what it began with",
         file: "crates/codegen/src/wide/leaf.rs",
-        text: "            done += now;",
-        with: "            done += now - now.min(step);",
+        text: "            done += turns.now;",
+        with: "            done += turns.now - turns.now.min(turns.step);",
         test: "-p tracewell-runtime --test wide known_lengths",
     },
     Defect {
@@ -329,5 +330,40 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "const ONLY_NAN: u64 = 0x22;",
         with: "const ONLY_NAN: u64 = 0x20;",
         test: ALONE,
+    },
+    Defect {
+        breaks: "a sum of rows of -0.0 is -0.0 if it begins with a value",
+        file: "crates/codegen/src/wide/sum.rs",
+        text: "if apart.has_values && combine.op() == Op::Add",
+        with: "if apart.has_values && combine.op() == Op::Sub",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "an accumulator begins with a value that another one is for as well",
+        file: "crates/codegen/src/wide/begin.rs",
+        text: "if reads == 1\n",
+        with: "if reads >= 1\n",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "the second of two rows is the first",
+        file: "crates/codegen/src/wide/pairs.rs",
+        text: "if row == 0 { 0 } else { further[memory.stream as usize] }",
+        with: "if row < 2 { 0 } else { further[memory.stream as usize] }",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "lanes of two rows are added in another order",
+        file: "crates/codegen/src/wide/sum.rs",
+        text: "(IN_QUARTERS, 0x4e), (IN_QUARTERS, 0xb1)",
+        with: "(IN_QUARTERS, 0xb1), (IN_QUARTERS, 0x4e)",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "the last of an odd number of rows is left out",
+        file: "crates/codegen/src/wide/pairs.rs",
+        text: "self.compare_with_end(COUNTER, around.iterated)?;\n        self.asm.jump_back(Some(When::Less), again);",
+        with: "self.compare_with_end(COUNTER, around.iterated)?;\n        self.asm.jump_back(Some(When::Greater), again);",
+        test: ROWS,
     },
 ];
