@@ -5,6 +5,7 @@ mod calm;
 mod limits;
 mod memory;
 mod peers;
+mod processors;
 mod program;
 mod python;
 mod report;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::calm::Patience;
+use super::processors::{Processors, move_to};
 use super::python;
 use super::talk::Member;
 use crate::Result;
@@ -53,13 +54,15 @@ pub(super) struct Crew {
     /// Ours, unless told.
     python: Option<PathBuf>,
     members: Vec<(Side, Member)>,
+    processors: Processors,
     pub(super) patience: Patience,
 }
 
 impl Crew {
     pub(super) fn new(options: &Options) -> Crew {
         let patience = Patience(options.patience as f64);
-        Crew { python: options.python.clone(), members: Vec::new(), patience }
+        let processors = Processors::new();
+        Crew { python: options.python.clone(), members: Vec::new(), processors, patience }
     }
 
     pub(super) fn member(&mut self, side: Side) -> Result<&mut Member> {
@@ -72,6 +75,14 @@ impl Crew {
             }
         };
         Ok(&mut self.members[at].1)
+    }
+
+    /// Moves everybody on one thread to the next processor.
+    pub(super) fn move_on(&mut self) {
+        let Some(processor) = self.processors.next() else { return };
+        for (_, member) in self.members.iter().filter(|(side, _)| side.threads == 1) {
+            move_to(processor, member.process());
+        }
     }
 
     fn start(&self, side: Side) -> Result<Member> {

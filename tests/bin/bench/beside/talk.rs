@@ -62,6 +62,11 @@ impl Member {
         }
     }
 
+    /// What the system calls it.
+    pub(super) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Its first call of a program.
     pub(super) fn first(&mut self, program: &str) -> Result<First> {
         if let Some((_, first)) = self.firsts.iter().find(|(name, _)| name == program) {

@@ -75,6 +75,7 @@ pub(super) fn in_turn(
     let mut spent = 0.0;
     let mut rounds: Vec<Vec<f64>> = Vec::new();
     while rounds.len() < MORE * least && !(rounds.len() >= least && is_enough(&rounds, spent)) {
+        crew.move_on();
         let (watch, start) = (Watch::start(), Instant::now());
         let times = round(crew)?;
         if crew.patience.counts(&watch) {
