@@ -30,8 +30,8 @@ loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a 
                  ours_bytes         of results and of what lies between
                  peer_bytes         the peer's
                  share              the part of our time that the machine could not do without: the bytes that go in
-                                    and out, or the operations, at the speeds that C reaches in the same run, both
-                                    when they are fastest
+                                    and out, or the operations, at the speeds that C reaches right behind our calls,
+                                    where both are fastest
                  agrees             whether the results do
                and the speeds as objects of the group `limits` with name, group, threads, per_second
 --threads N    of ours and of the peer; 2 unless told

@@ -3,18 +3,26 @@
 
 use std::fmt;
 use std::fs;
+use std::time::Duration;
 
 use super::memory::Bytes;
 use super::peers::{Crew, Peer, Side};
 use super::program::Program;
 use super::turns;
 use crate::Result;
+use crate::measure::median;
 
 const LEVELS: [&str; 4] = ["l1", "l2", "l3", "dram"];
 /// How often each is measured, in turn with the program; more often while that says different things.
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 12;
+/// The part of the rounds that counts: those in which program and limit were fastest.
+const FASTEST: usize = 4;
+/// How long a limit is measured right behind a program, in seconds, and how long after it: its threads sleep then, and the
+/// processor's clock is still as the program left it.
+const BEHIND: f64 = 0.002;
+const AFTER: Duration = Duration::from_millis(1);
 
-/// What was measured: the best of each, and the shares of programs.
+/// What was measured: each limit from rest and behind programs, and the shares of these.
 #[derive(Default)]
 pub(super) struct Limits {
     rates: Vec<Rate>,
@@ -70,17 +78,20 @@ impl Limits {
             if let Err(error) = &measured {
                 eprintln!("{name} was not measured: {error}");
             }
-            self.note(&name, ours.threads, measured.as_ref().ok().map(|(_, best)| *best));
-            measured.ok().map(|(turns, _)| amount / turns)
+            let measured = measured.ok();
+            self.note(&name, ours.threads, measured.as_ref().map(|measured| measured.from_rest), f64::max);
+            let behind = measured.as_ref().map(|measured| measured.behind);
+            self.note(&format!("{name} behind programs"), ours.threads, behind, f64::min);
+            measured.map(|measured| amount / measured.turns)
         });
         let share = shares.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, f64::max);
         Some(share).filter(|share| share.is_finite())
     }
 
-    /// Keeps the best.
-    fn note(&mut self, name: &str, threads: usize, rate: Option<f64>) {
+    /// Keeps one of all.
+    fn note(&mut self, name: &str, threads: usize, rate: Option<f64>, keep: fn(f64, f64) -> f64) {
         match self.rates.iter_mut().find(|known| known.name == name && known.threads == threads) {
-            Some(known) => known.rate = known.rate.into_iter().chain(rate).reduce(f64::max),
+            Some(known) => known.rate = known.rate.into_iter().chain(rate).reduce(keep),
             None => self.rates.push(Rate { name: name.to_string(), threads, rate }),
         }
     }
@@ -109,20 +120,37 @@ impl fmt::Display for Limits {
     }
 }
 
-/// How much of a limit a call of ours has time for, and the best rate a second, both when they were fastest: what others do
-/// on the same core takes more from a product of matrices than from a loop that stays in registers. The first result of
-/// a limit is the amount of work of a call, in billions; it is begun anew, for others may have used its memory since.
-fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<(f64, f64)> {
+/// A limit beside a program.
+struct Beside {
+    /// How much of it a call of ours has time for.
+    turns: f64,
+    /// The rates a second: the best after a pause, and that right behind calls of ours.
+    from_rest: f64,
+    behind: f64,
+}
+
+/// Measures a limit right behind calls of ours, time and again: a processor that multiplies and loads vectors all the time
+/// turns its clock down, and up again after some milliseconds of something else. Only rounds in which both were fast count, for
+/// what others do on the same core takes more from a product of matrices than from a loop that stays in registers. The
+/// first result of a limit is the amount of work of a call, in billions; it is begun anew, for others may have used its
+/// memory since.
+fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<Beside> {
     let side = Side { who: Peer::C, threads: ours.threads };
     let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);
-    let calls_of_limit = crew.member(side)?.calls(name)?;
-    let rounds = turns::in_turn(crew, ROUNDS, |crew| {
-        let limit = crew.member(side)?.least(name, calls_of_limit)?;
-        Ok(vec![limit, crew.member(ours)?.least(program, calls)?])
+    let many = crew.member(side)?.calls(name)?;
+    let from_rest = amount / crew.member(side)?.least(name, many)?;
+    let few = ((BEHIND / super::talk::BATCH * many as f64) as usize).max(2);
+    let mut rounds = turns::in_turn(crew, ROUNDS, |crew| {
+        let time = crew.member(ours)?.time_at_once(program, calls)?;
+        std::thread::sleep(AFTER);
+        Ok(vec![crew.member(side)?.least(name, few)?, time])
     })?;
-    let (limits, times): (Vec<f64>, Vec<f64>) = rounds.iter().map(|round| (round[0], round[1])).unzip();
-    let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-    Ok((amount * least(&times) / least(&limits), amount / least(&limits)))
+    let slowness = |round: &[f64]| round[0] * round[1];
+    rounds.sort_unstable_by(|a, b| slowness(a).total_cmp(&slowness(b)));
+    rounds.truncate(rounds.len().div_ceil(FASTEST));
+    let mut turns: Vec<f64> = rounds.iter().map(|round| amount * round[1] / round[0]).collect();
+    let mut rates: Vec<f64> = rounds.iter().map(|round| amount / round[0]).collect();
+    Ok(Beside { turns: median(&mut turns), from_rest, behind: median(&mut rates) })
 }
 
 /// The level at which so many bytes are found again, by the sizes that the system knows.

@@ -3,7 +3,7 @@
 //! `first NAME` runs a program for the first time and answers the seconds and the numbers of its result;
 //! `time NAME CALLS` answers the seconds of one call: the median of up to [`SLICES`] equal parts of so many calls, for
 //! a machine that others use too stands still now and then, and the mean would say how often;
-//! `least NAME CALLS` answers the seconds of one call in the fastest of these parts, and is asked of ours and of C;
+//! `least NAME CALLS` answers the seconds of one call in the fastest of these parts, and is asked of C;
 //! `build NAME` traces and compiles a program anew and answers the seconds, or NaN;
 //! `memory NAME` answers the bytes of its arguments, of its results and of what lies between, or NaN.
 //!
@@ -85,9 +85,14 @@ impl Member {
 
     /// Seconds of one call, from so many. Its threads sleep when this returns.
     pub(super) fn time(&mut self, program: &str, calls: usize) -> Result<f64> {
-        let seconds = self.ask(&format!("time {program} {calls}"))?[0];
+        let seconds = self.time_at_once(program, calls)?;
         std::thread::sleep(PAUSE);
         Ok(seconds)
+    }
+
+    /// The same for what is measured right behind it: its threads may still be awake.
+    pub(super) fn time_at_once(&mut self, program: &str, calls: usize) -> Result<f64> {
+        Ok(self.ask(&format!("time {program} {calls}"))?[0])
     }
 
     /// The same when it was fastest.
@@ -167,13 +172,9 @@ pub(crate) fn serve() -> Result {
                 let numbers = summary(&result).map_err(|error| error.to_string())?;
                 [&[seconds], &numbers[..]].concat()
             }
-            [question @ ("time" | "least"), name, calls] => {
+            ["time", name, calls] => {
                 let calls: usize = calls.parse().map_err(|_| format!("`{calls}` is no count"))?;
-                let mut times = slices(work(&mut ready, name)?, calls);
-                vec![match question {
-                    "time" => median(&mut times),
-                    _ => times.into_iter().fold(f64::INFINITY, f64::min),
-                }]
+                vec![median(&mut slices(work(&mut ready, name)?, calls))]
             }
             ["build", name] => {
                 let work = work(&mut ready, name)?;
