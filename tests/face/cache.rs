@@ -109,6 +109,23 @@ fn a_signature_is_traced_once() {
     check(&Array::zeros([4], F32), 1.0, false);
 }
 
+/// What is done at once is found again by everything that makes a difference, and by nothing else.
+#[test]
+fn operations_that_are_found_again_are_those_of_their_operands() {
+    let (x, square) = (Array::from([1.0f32, 2.0]), Array::from([[1.0f32, 2.0], [3.0, 4.0]]));
+    for _ in 0..3 {
+        assert_eq!((&x + (Array::weak(1.0) + Array::weak(2.0))).dtype(), F32);
+        assert_eq!((&x + (Array::from(1.0f64) + Array::from(2.0f64))).dtype(), F64);
+        assert_eq!((&x + 1.0).to_vec::<f32>().unwrap(), [2.0, 3.0]);
+        assert_eq!((&x + 2.0).to_vec::<f32>().unwrap(), [3.0, 4.0]);
+        assert_eq!((&x + &x).to_vec::<f32>().unwrap(), [2.0, 4.0]);
+        assert_eq!((&x - &x).to_vec::<f32>().unwrap(), [0.0, 0.0]);
+        assert_eq!((&square + &square).shape(), &[2, 2]);
+        assert_eq!(square.sum_axes(&[0]).to_vec::<f32>().unwrap(), [4.0, 6.0]);
+        assert_eq!(square.sum_axes(&[1]).to_vec::<f32>().unwrap(), [3.0, 7.0]);
+    }
+}
+
 #[test]
 fn closures_of_one_type_with_other_captures_do_not_share() {
     let add = |n: f32| {

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use tracewell_array::Tensor;
 use tracewell_graph::{ArrayType, Prim};
 
+use crate::bind::Values;
 use crate::error::Error;
 use crate::value::Value;
 
@@ -12,6 +13,12 @@ use crate::value::Value;
 pub trait Executor: Send + Sync {
     /// The results of a primitive on operands whose data is known; `results` are their types.
     fn execute(&self, prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Vec<Tensor>, Error>;
+
+    /// The same for one that was executed before on operands of the same types, so that nobody asks again what the types of
+    /// its results are; `None` if it was not, or if that is not remembered.
+    fn execute_again(&self, _prim: &Prim, _operands: &[Value]) -> Option<Result<Values, Error>> {
+        None
+    }
 }
 
 static EXECUTOR: OnceLock<Box<dyn Executor>> = OnceLock::new();

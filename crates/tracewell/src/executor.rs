@@ -1,15 +1,16 @@
 //! Eager operations: a primitive on known data is a compiled one-equation program, cached by its types.
 
 use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Once};
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHasher};
 use smallvec::SmallVec;
-use tracewell_array::Tensor;
+use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::prim::Broadcast;
 use tracewell_graph::{ArrayType, Atom, GraphBuilder, Prim};
-use tracewell_runtime::{Executable, Input};
-use tracewell_trace::{Error, Executor, Value, install_executor};
+use tracewell_runtime::{Executable, Input, Results};
+use tracewell_trace::{Error, Executor, Value, Values, install_executor};
 
 use crate::checks::{check_primitive, checks_values};
 use crate::executable::{executable, failure, run};
@@ -30,11 +31,85 @@ pub(crate) struct Compiled;
 /// scalars, so that another literal is not another program.
 type Key = (Prim, SmallVec<[(ArrayType, bool); 2]>);
 
+/// A program that was made before.
+struct Kept {
+    key: Key,
+    program: Arc<Executable>,
+    /// Of each result, whether its type is weak.
+    weak: SmallVec<[bool; 1]>,
+}
+
 /// Programs kept by each thread without a lock; more are found in the shared cache.
 const KEPT: usize = 512;
 
 thread_local! {
-    static PROGRAMS: RefCell<FxHashMap<Key, Arc<Executable>>> = RefCell::default();
+    /// By what [`hash`] says of the primitive and its operands; there may be several of the same.
+    static PROGRAMS: RefCell<FxHashMap<u64, SmallVec<[Kept; 1]>>> = RefCell::default();
+}
+
+/// What is known of an operand's type, without a copy of its shape: whether it is weak, and one literal repeated.
+fn outline(operand: &Value) -> Option<(DType, &Shape, bool, bool)> {
+    match operand {
+        Value::Known(tensor, weak) => Some((tensor.dtype(), tensor.shape(), *weak, false)),
+        Value::Splat(splat) => Some((splat.literal.dtype(), &splat.shape, splat.weak, true)),
+        Value::Traced(_) => None,
+    }
+}
+
+fn hash(prim: &Prim, operands: &[Value]) -> u64 {
+    let mut hasher = FxHasher::default();
+    prim.hash(&mut hasher);
+    operands.iter().for_each(|operand| outline(operand).hash(&mut hasher));
+    hasher.finish()
+}
+
+impl Kept {
+    fn is_for(&self, prim: &Prim, operands: &[Value]) -> bool {
+        let (known, types) = &self.key;
+        let is_same = |((ty, repeated), operand): (&(ArrayType, bool), &Value)| {
+            outline(operand) == Some((ty.dtype, &ty.shape, ty.weak, *repeated))
+        };
+        known == prim && types.len() == operands.len() && types.iter().zip(operands).all(is_same)
+    }
+}
+
+/// The program of a primitive on such operands, if it was made before, and which of its results are weak.
+fn kept(prim: &Prim, operands: &[Value]) -> Option<(Arc<Executable>, SmallVec<[bool; 1]>)> {
+    PROGRAMS.with_borrow(|programs| {
+        let kept = programs.get(&hash(prim, operands))?.iter().find(|kept| kept.is_for(prim, operands))?;
+        Some((kept.program.clone(), kept.weak.clone()))
+    })
+}
+
+/// Makes the program, and keeps it.
+fn make(prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Arc<Executable>, Error> {
+    let types = operands.iter().map(|v| (v.ty(), matches!(v, Value::Splat(_)))).collect();
+    let key: Key = (prim.clone(), types);
+    let program = one_equation(&key, results)?;
+    let weak = results.iter().map(|ty| ty.weak).collect();
+    PROGRAMS.with_borrow_mut(|programs| {
+        if programs.len() >= KEPT {
+            programs.clear();
+        }
+        let kept = Kept { key, program: program.clone(), weak };
+        programs.entry(hash(prim, operands)).or_default().push(kept);
+    });
+    Ok(program)
+}
+
+/// Runs a program on operands whose data is known.
+fn run_on(program: &Executable, operands: &[Value]) -> Result<Results, Error> {
+    let scalars: SmallVec<[Tensor; 2]> = operands.iter().filter_map(scalar).collect();
+    let mut scalars = scalars.iter();
+    let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
+    for operand in operands {
+        match operand {
+            Value::Known(tensor, _) => inputs.push(Input::Lent(tensor)),
+            Value::Splat(_) => inputs.extend(scalars.next().map(Input::Lent)),
+            Value::Traced(_) => return Err(Error::bug("a tracer reached the executor")),
+        }
+    }
+    run(program, &mut inputs)
 }
 
 impl Executor for Compiled {
@@ -46,38 +121,27 @@ impl Executor for Compiled {
             let called = callback.function.call(&known, results);
             return called.map_err(|error| failure(callback.function.name(), error));
         }
-        let types = operands.iter().map(|v| (v.ty(), matches!(v, Value::Splat(_)))).collect();
-        let key: Key = (prim.clone(), types);
-        let found = PROGRAMS.with_borrow(|programs| programs.get(&key).cloned());
-        let program = match found {
-            Some(program) => program,
-            None => {
-                let made = one_equation(&key, results)?;
-                PROGRAMS.with_borrow_mut(|programs| {
-                    if programs.len() >= KEPT {
-                        programs.clear();
-                    }
-                    programs.insert(key, made.clone());
-                });
-                made
-            }
+        let program = match kept(prim, operands) {
+            Some((program, _)) => program,
+            None => make(prim, operands, results)?,
         };
-        let scalars: SmallVec<[Tensor; 2]> = operands.iter().filter_map(scalar).collect();
-        let mut scalars = scalars.iter();
-        let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
-        for operand in operands {
-            match operand {
-                Value::Known(tensor, _) => inputs.push(Input::Lent(tensor)),
-                Value::Splat(_) => inputs.extend(scalars.next().map(Input::Lent)),
-                Value::Traced(_) => return Err(Error::bug("a tracer reached the executor")),
-            }
-        }
-        let results = run(&program, &mut inputs)?;
+        let results = run_on(&program, operands)?;
         if checks_values() {
             let known: Option<Vec<Tensor>> = operands.iter().map(Value::known).collect();
             check_primitive(prim, &known.unwrap_or_default(), &results, self)?;
         }
         Ok(results.into_vec())
+    }
+
+    fn execute_again(&self, prim: &Prim, operands: &[Value]) -> Option<Result<Values, Error>> {
+        if checks_values() {
+            return None;
+        }
+        let (program, weak) = kept(prim, operands)?;
+        let values = |results: Results| {
+            results.into_iter().zip(weak).map(|(tensor, weak)| Value::Known(tensor, weak)).collect()
+        };
+        Some(run_on(&program, operands).map(values))
     }
 }
 
@@ -88,7 +152,7 @@ pub(crate) fn forget_programs() {
 
 fn scalar(value: &Value) -> Option<Tensor> {
     match value {
-        Value::Splat(splat) => Some(Tensor::full(splat.literal, tracewell_array::Shape::scalar())),
+        Value::Splat(splat) => Some(Tensor::full(splat.literal, Shape::scalar())),
         Value::Known(..) | Value::Traced(_) => None,
     }
 }

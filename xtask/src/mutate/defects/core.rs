@@ -527,4 +527,11 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "a_contract: dot.a_contract.clone(), ..dot.clone()",
         test: CORPUS,
     },
+    Defect {
+        breaks: "a result that is found again forgets that its type is weak",
+        file: "crates/tracewell/src/executor.rs",
+        text: "results.iter().map(|ty| ty.weak).collect()",
+        with: "results.iter().map(|_| false).collect()",
+        test: "-p tests --test face operations_that_are_found_again",
+    },
 ];
