@@ -75,16 +75,25 @@ fn baseline() {
     compare(&Target::named(&[]).expect("the baseline"), (0..200).step_by(13));
 }
 
-/// Combinations along rows of a known length, of numbers or of their squares; so many times over, of which a single one
-/// is done in parts.
-fn rows(dtype: DType, length: i64, combines: &[Combine], squares: bool, times: usize) -> Kernel {
+/// Combinations along rows of a known length, of numbers, or of their squares with a factor that is the same for all;
+/// so many times over, of which a single one is done in parts.
+fn rows(
+    dtype: DType,
+    count: Option<i64>,
+    length: i64,
+    combines: &[Combine],
+    squares: bool,
+    times: usize,
+) -> Kernel {
     let mut b = KernelBuilder::new();
-    let (count, input, out) = (b.size(), b.param(dtype, false), b.param(dtype, true));
+    let count = count.map_or_else(|| b.size(), Size::Const);
+    let (input, out) = (b.param(dtype, false), b.param(dtype, true));
     let row = |i: Value, j: Value| Index {
         offset: Size::Const(0),
         terms: smallvec![(i, Size::Const(length)), (j, Size::Const(1))],
     };
     let results = combines.len() as i64;
+    let factor = squares.then(|| b.load(input, Index::at(0)));
     for _ in 0..times {
         b.each(count, |b, i| {
             let sums = b.reduce(Size::Const(length), combines, |b, j| {
@@ -93,7 +102,7 @@ fn rows(dtype: DType, length: i64, combines: &[Combine], squares: bool, times: u
                 combines.iter().map(|_| value).collect::<SmallVec<[Value; 2]>>()
             });
             for (number, sum) in sums.into_iter().enumerate() {
-                let sum = if squares { b.op(Op::Neg, &[sum]) } else { sum };
+                let sum = factor.map_or(sum, |factor| b.op(Op::Mul, &[sum, factor]));
                 let to = Index { offset: Size::Const(number as i64), ..at(i, Size::Const(results)) };
                 b.store(out, to, sum);
             }
@@ -114,7 +123,9 @@ fn rows_of(random: &mut Random, dtype: DType, count: usize, length: usize) -> Te
             ),
         }
     }
-    literals.push(Literal::from_f64(dtype, 1.0));
+    if literals.is_empty() {
+        literals.push(Literal::from_f64(dtype, 1.0));
+    }
     Tensor::from_literals(dtype, [literals.len()], &literals).expect("as many as there are")
 }
 
@@ -125,14 +136,16 @@ fn rows_of_a_known_length() {
     for target in [vec![Target::host().clone()], common::other_widths()].concat() {
         for &dtype in DType::REAL {
             let all = combines(dtype);
-            let mut chosen: Vec<&[Combine]> = all.chunks(1).collect();
+            // Two of them fit in pairs, all do not.
+            let mut chosen: Vec<&[Combine]> = all.chunks(1).chain(all.windows(2)).collect();
             chosen.push(&all);
             for (length, combines) in [15, 16, 17, 33, 40, 64, 130, 256, 700]
                 .into_iter()
                 .flat_map(|length| chosen.iter().map(move |combines| (length, *combines)))
             {
                 for (squares, times) in [(false, 1), (!dtype.is_bool(), 2)] {
-                    let machine = Machine::new(&rows(dtype, length, combines, squares, times), &target);
+                    let kernel = rows(dtype, None, length, combines, squares, times);
+                    let machine = Machine::new(&kernel, &target);
                     for count in [0, 1, 2, 5, 8] {
                         let input = rows_of(&mut random, dtype, count, length as usize);
                         let results = random.tensor(dtype, (combines.len() * count).max(1));
@@ -141,6 +154,33 @@ fn rows_of_a_known_length() {
                 }
             }
         }
+    }
+}
+
+/// The same where the number of rows is known too, and where they are so far apart that they are not summed up in pairs.
+#[test]
+fn known_numbers_of_rows() {
+    let mut random = Random(6);
+    for count in 1..6 {
+        let input = rows_of(&mut random, DType::F32, count, 64);
+        let results = random.tensor(DType::F32, count);
+        for squares in [false, true] {
+            let kernel = rows(DType::F32, Some(count as i64), 64, &[Combine::Add], squares, 1);
+            check(&Machine::new(&kernel, Target::host()), &[input.clone(), results.clone()], &[]);
+        }
+    }
+    for far in [1i64 << 28, (1 << 29) - 256, 1 << 31] {
+        let text = format!(
+            "kernel @far(b0: f32, b1: mut f32) sizes 1 {{
+                each %i < s0 {{
+                    %s: f32 = reduce add over %j < 64 {{ %x: f32 = load b0[%i*{far} + %j] yield %x }}
+                    store b1[%i], %s
+                }}
+            }}"
+        );
+        let kernel: Kernel = text.parse().expect("a kernel");
+        let input = rows_of(&mut random, DType::F32, 1, 64);
+        check(&Machine::new(&kernel, Target::host()), &[input, random.tensor(DType::F32, 1)], &[1]);
     }
 }
 

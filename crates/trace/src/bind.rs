@@ -33,7 +33,7 @@ pub fn bind_known(
     let is_known = known.is_some();
     if !is_known
         && is_plain(operands)
-        && let Some(results) = executor()?.execute_again(prim, operands)
+        && let Some(results) = executor().ok().and_then(|executor| executor.execute_again(prim, operands))
     {
         return results.map_err(|error| attempted(error, prim, operands));
     }

@@ -14,8 +14,8 @@ pub trait Executor: Send + Sync {
     /// The results of a primitive on operands whose data is known; `results` are their types.
     fn execute(&self, prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Vec<Tensor>, Error>;
 
-    /// The same for one that was executed before on operands of the same types, so that nobody asks again what the types of
-    /// its results are; `None` if it was not, or if that is not remembered.
+    /// The same for one that was executed before on operands of the same types, so that nobody asks again what the
+    /// types of its results are; `None` if it was not, or if that is not remembered.
     fn execute_again(&self, _prim: &Prim, _operands: &[Value]) -> Option<Result<Values, Error>> {
         None
     }

@@ -220,7 +220,7 @@ impl Run {
         for name in REBUILT {
             command.args(["--config", &format!("profile.dev.package.tracewell-{name}.opt-level=0")]);
         }
-        // What changes is a line, whoever asked for whole crates: without this a defect takes five times as long.
+        // What changes is a line: whole crates are not compiled again for it, whatever the environment says.
         command.env("CARGO_INCREMENTAL", "1").args(["--config", "profile.dev.debug=false"]);
         command.args(test.split_whitespace()).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
         command.stdin(Stdio::null()).stdout(file).stderr(copy);

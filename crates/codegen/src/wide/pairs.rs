@@ -22,6 +22,9 @@ use crate::hoist::{Iterations, invariant, is_straight};
 use crate::lanes::is_wide;
 use crate::plan::laned;
 
+/// Most bytes from one row to the next: addresses in a pair have room for twice as many, and for what is asked for early.
+const FURTHEST: u32 = 1 << 28;
+
 /// The code of two rows, before registers.
 pub(crate) struct Pair {
     leaf: Leaf,
@@ -104,6 +107,9 @@ impl<'k> Nest<'k> {
         }
         let further = |origin: &Origin| self.bytes_along(around.var, origin);
         let steps = moving.steps(further)?;
+        if steps.iter().any(|(_, step)| step.unsigned_abs() > FURTHEST) {
+            return None;
+        }
         let each = body.streams.iter().map(|stream| further(&Origin::new(stream, Some(&body))));
         let mut sums = leaf.two_rows(row.count, &each.collect::<Option<Vec<i32>>>()?)?;
         let begin = sums.first_mut()?.0.begin_with_values();
@@ -160,7 +166,7 @@ impl<'k> Nest<'k> {
         let first = self.asm.bytes.len();
         self.two_rows(pair);
         for &(register, step) in &pair.steps {
-            self.asm.add_const(register, step.checked_mul(2)?);
+            self.asm.add_const(register, 2 * step);
         }
         self.asm.add_const(COUNTER, 2);
         self.compare_next(around)?;

@@ -17,8 +17,8 @@ const LEVELS: [&str; 4] = ["l1", "l2", "l3", "dram"];
 const ROUNDS: usize = 12;
 /// The part of the rounds that counts: those in which program and limit were fastest.
 const FASTEST: usize = 4;
-/// How long a limit is measured right behind a program, in seconds, and how long after it: its threads sleep then, and the
-/// processor's clock is still as the program left it.
+/// How long a limit is measured right behind a program, in seconds, and how long after it: its threads sleep then, and
+/// the processor's clock is still as the program left it.
 const BEHIND: f64 = 0.002;
 const AFTER: Duration = Duration::from_millis(1);
 
@@ -129,11 +129,11 @@ struct Beside {
     behind: f64,
 }
 
-/// Measures a limit right behind calls of ours, time and again: a processor that multiplies and loads vectors all the time
-/// turns its clock down, and up again after some milliseconds of something else. Only rounds in which both were fast count, for
-/// what others do on the same core takes more from a product of matrices than from a loop that stays in registers. The
-/// first result of a limit is the amount of work of a call, in billions; it is begun anew, for others may have used its
-/// memory since.
+/// Measures a limit right behind calls of ours, time and again: a processor that multiplies and loads vectors all the
+/// time turns its clock down, and up again after some milliseconds of something else. Only rounds in which both were
+/// fast count, for what others do on the same core takes more from a product of matrices than from a loop that stays in
+/// registers. The first result of a limit is the amount of work of a call, in billions; it is begun anew, for others may
+/// have used its memory since.
 fn beside_limit(crew: &mut Crew, ours: Side, program: &str, calls: usize, name: &str) -> Result<Beside> {
     let side = Side { who: Peer::C, threads: ours.threads };
     let amount = 1e9 * crew.member(side)?.first_again(name)?.result.first().copied().unwrap_or(f64::NAN);

@@ -79,9 +79,19 @@ impl Crew {
 
     /// Moves everybody on one thread to the next processor.
     pub(super) fn move_on(&mut self) {
-        let Some(processor) = self.processors.next() else { return };
+        let next = self.processors.next();
+        self.move_to(next);
+    }
+
+    /// Lets everybody run where they like.
+    pub(super) fn let_go(&self) {
+        self.move_to(self.processors.all());
+    }
+
+    fn move_to(&self, processors: Option<String>) {
+        let Some(processors) = processors else { return };
         for (_, member) in self.members.iter().filter(|(side, _)| side.threads == 1) {
-            move_to(processor, member.process());
+            move_to(&processors, member.process());
         }
     }
 

@@ -7,28 +7,37 @@ use std::process::{Command, Stdio};
 /// The processors that we may use, in turn.
 pub(super) struct Processors {
     all: Vec<usize>,
+    /// As the system lists them.
+    list: String,
     rounds: usize,
 }
 
 impl Processors {
     pub(super) fn new() -> Processors {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-        Processors { all: list.and_then(numbers).unwrap_or_default(), rounds: 0 }
+        let list =
+            status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap_or_default();
+        let list = list.trim().to_string();
+        Processors { all: numbers(&list).unwrap_or_default(), list, rounds: 0 }
     }
 
     /// The processor of the next round; none where the system does not say which there are.
-    pub(super) fn next(&mut self) -> Option<usize> {
-        let next = self.all.get(self.rounds % self.all.len().max(1)).copied();
+    pub(super) fn next(&mut self) -> Option<String> {
+        let next = self.all.get(self.rounds % self.all.len().max(1))?;
         self.rounds += 1;
-        next
+        Some(next.to_string())
+    }
+
+    /// All of them, where the system says which there are.
+    pub(super) fn all(&self) -> Option<String> {
+        (!self.all.is_empty()).then(|| self.list.clone())
     }
 }
 
-/// Moves a process with all its threads. Where that cannot be, it stays where it likes to.
-pub(super) fn move_to(processor: usize, process: u32) {
+/// Moves a process with all its threads to some processors. Where that cannot be, it stays where it likes to.
+pub(super) fn move_to(processors: &str, process: u32) {
     let mut command = Command::new("taskset");
-    command.args(["--all-tasks", "--cpu-list", "--pid", &processor.to_string(), &process.to_string()]);
+    command.args(["--all-tasks", "--cpu-list", "--pid", processors, &process.to_string()]);
     // Without the program a round is as good as it was, only less alike.
     let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }

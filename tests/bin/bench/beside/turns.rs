@@ -83,6 +83,7 @@ pub(super) fn in_turn(
             rounds.push(times);
         }
     }
+    crew.let_go();
     Ok(rounds)
 }
 
