@@ -11,7 +11,7 @@ mod defects;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
-use std::{fmt, fs};
+use std::{env, fmt, fs};
 
 use self::copy::synchronise;
 use self::defects::all;
@@ -21,13 +21,15 @@ use crate::{Result, Verb, workspace};
 
 pub(crate) const VERB: Verb = Verb {
     name: "mutate",
-    usage: "[--list | --check] [--only N,M-K]",
+    usage: "[--list | --check] [--only N,M-K] [--widths W,W]",
     about: "Put known defects into a copy of the code, one at a time, and see the tests notice each",
     details: "\
   --list      show the defects with their numbers
   --check     only see that each defect's text occurs exactly once in its file (part of `tidy`)
   --only N    only these defects, such as 3 or 1,4-6
-Fails if a defect survives. The copy, its artefacts and a log for each defect stay in `mutate` in the target
+  --widths W  run the tests once for each of these widths of vectors, such as 512,256,128
+Fails if a defect survives at one of the widths; one in the code of wide vectors, which not every width runs, if it
+survives at all of them. The copy, its artefacts and a log for each defect stay in `mutate` in the target
 folder. To add a defect, see xtask/src/mutate/defects/mod.rs.
 ",
     run: mutate,
@@ -49,6 +51,12 @@ struct Defect {
 /// Crates that most defects make the compiler build again, which takes longer than their tests run: they are not
 /// optimized.
 const REBUILT: [&str; 6] = ["graph", "trace", "transform", "optimize", "fuse", "repro"];
+
+/// Widths of vectors, in bits.
+const WIDTHS: [&str; 3] = ["512", "256", "128"];
+
+/// Where code is that only some of the widths run.
+const OF_SOME_WIDTHS: &str = "crates/codegen/src/wide/";
 
 /// What became of a defect.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -73,7 +81,7 @@ impl fmt::Display for Fate {
 
 fn mutate(mut args: Args) -> Result {
     let (list, check) = (args.flag("--list"), args.flag("--check"));
-    let only = args.value("--only")?;
+    let (only, widths) = (args.value("--only")?, args.value("--widths")?);
     args.finish()?;
     let root = workspace::root();
     let read = |path: &str| fs::read_to_string(root.join(path)).ok();
@@ -95,7 +103,17 @@ fn mutate(mut args: Args) -> Result {
         Some(text) => numbers(&text, all().len())?,
         None => (1..=all().len()).collect(),
     };
-    Run::prepare(&root)?.all(&chosen)
+    // Without a word about it, tests run at the width that the environment says, if any.
+    let widths = widths.or_else(|| env::var("TRACEWELL_WIDTH").ok());
+    let widths = widths.iter().flat_map(|text| text.split(',')).map(str::trim);
+    let mut widths: Vec<Option<&str>> = widths.map(Some).collect();
+    if let Some(wrong) = widths.iter().flatten().find(|width| !WIDTHS.contains(width)) {
+        return Err(format!("`{wrong}` is no width of vectors: there are {}", WIDTHS.join(", ")));
+    }
+    if widths.is_empty() {
+        widths.push(None);
+    }
+    Run::prepare(&root)?.all(&chosen, &widths)
 }
 
 /// What is wrong with the list of defects, given the text of a file.
@@ -144,7 +162,7 @@ struct Run {
 
 impl Run {
     fn prepare(root: &Path) -> Result<Run> {
-        let home = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        let home = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
         let home = root.join(home).join("mutate");
         let run = Run { tree: home.join("tree"), target: home.join("target"), logs: home.join("logs") };
         fs::create_dir_all(&run.logs)
@@ -154,7 +172,7 @@ impl Run {
         Ok(run)
     }
 
-    fn all(&self, chosen: &[usize]) -> Result {
+    fn all(&self, chosen: &[usize], widths: &[Option<&str>]) -> Result {
         let defects = all();
         let chosen: Vec<(usize, &Defect)> = chosen.iter().map(|&n| (n, defects[n - 1])).collect();
         let mut tests: Vec<&str> = chosen.iter().map(|(_, defect)| defect.test).collect();
@@ -163,7 +181,10 @@ impl Run {
         let mut broken = Vec::new();
         for test in tests {
             let log = format!("without {test}").replace([' ', '/'], "_");
-            let passes = self.cargo_test(test, false, &log)?;
+            let mut passes = true;
+            for width in widths {
+                passes &= self.cargo_test(test, Step::Run(*width), &log)?;
+            }
             println!("without a defect: {:<6}  cargo test {test}", if passes { "passes" } else { "FAILS" });
             if !passes {
                 broken.push(test);
@@ -173,17 +194,19 @@ impl Run {
         for (at, (number, defect)) in chosen.iter().enumerate() {
             let began = Instant::now();
             let judged = !broken.contains(&defect.test);
-            let fate = if judged { self.one(*number, defect)? } else { Fate::Unjudged };
+            let (fate, by) = match judged {
+                true => self.one(*number, defect, widths)?,
+                false => (Fate::Unjudged, "-".to_string()),
+            };
             let seconds = began.elapsed().as_secs_f64();
-            println!("[{}/{}] {fate:<8} {seconds:>6.1} s  {}", at + 1, chosen.len(), defect.breaks);
-            let log = fs::read_to_string(self.log(&number.to_string())).unwrap_or_default();
-            let by = if fate == Fate::Caught { noticed(&log) } else { "-".to_string() };
+            println!("[{}/{}] {fate:<8} {seconds:>6.1} s  {}  ({by})", at + 1, chosen.len(), defect.breaks);
             table.push(Row { number: *number, fate, by, defect });
         }
         report(&table)
     }
 
-    fn one(&self, number: usize, defect: &Defect) -> Result<Fate> {
+    /// What becomes of a defect, and by which test.
+    fn one(&self, number: usize, defect: &Defect, widths: &[Option<&str>]) -> Result<(Fate, String)> {
         let path = self.tree.join(defect.file);
         let whole =
             fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", defect.file))?;
@@ -191,31 +214,56 @@ impl Run {
             fs::write(&path, text).map_err(|error| format!("cannot write {}: {error}", defect.file))
         };
         put(&whole.replacen(defect.text, defect.with, 1))?;
-        let log = number.to_string();
-        let fate = self.cargo_test(defect.test, true, &log).and_then(|compiles| {
-            if !compiles {
-                return Ok(Fate::DoesNotCompile);
-            }
-            Ok(if self.cargo_test(defect.test, false, &log)? { Fate::Survived } else { Fate::Caught })
-        });
+        let fate = self.judge(number, defect, widths);
         put(&whole)?;
         fate
+    }
+
+    /// What becomes of a defect that is in its place.
+    fn judge(&self, number: usize, defect: &Defect, widths: &[Option<&str>]) -> Result<(Fate, String)> {
+        let log = number.to_string();
+        if !self.cargo_test(defect.test, Step::Compile, &log)? {
+            return Ok((Fate::DoesNotCompile, "-".to_string()));
+        }
+        let (mut by, mut missed) = (None, Vec::new());
+        for width in widths {
+            let log = width.map_or_else(|| log.clone(), |width| format!("{log}_{width}"));
+            if self.cargo_test(defect.test, Step::Run(*width), &log)? {
+                missed.push(width.unwrap_or("every width"));
+            } else {
+                by = by.or_else(|| Some(noticed(&fs::read_to_string(self.log(&log)).unwrap_or_default())));
+            }
+        }
+        Ok(match by {
+            None => (Fate::Survived, "-".to_string()),
+            Some(by) if missed.is_empty() => (Fate::Caught, by),
+            Some(by) if defect.file.starts_with(OF_SOME_WIDTHS) => {
+                (Fate::Caught, format!("{by}, not at {}", missed.join(", ")))
+            }
+            Some(by) => (Fate::Survived, format!("at {}; else {by}", missed.join(", "))),
+        })
     }
 
     fn log(&self, name: &str) -> PathBuf {
         self.logs.join(format!("{name}.log"))
     }
 
-    /// Whether `cargo test` succeeds in the copy.
-    fn cargo_test(&self, test: &str, only_compile: bool, log: &str) -> Result<bool> {
+    /// Whether a step of `cargo test` succeeds in the copy.
+    fn cargo_test(&self, test: &str, step: Step<'_>, log: &str) -> Result<bool> {
         let log = self.log(log);
         let to_log =
             || fs::File::create(&log).map_err(|error| format!("cannot write {}: {error}", log.display()));
         let file = to_log()?;
         let copy = file.try_clone().map_err(|error| format!("cannot write {}: {error}", log.display()))?;
         let mut command = cargo(&["test", "--quiet"]);
-        if only_compile {
-            command.arg("--no-run");
+        match step {
+            Step::Compile => {
+                command.arg("--no-run");
+            }
+            Step::Run(Some(width)) => {
+                command.env("TRACEWELL_WIDTH", width);
+            }
+            Step::Run(None) => {}
         }
         for name in REBUILT {
             command.args(["--config", &format!("profile.dev.package.tracewell-{name}.opt-level=0")]);
@@ -227,6 +275,14 @@ impl Run {
         let status = command.status().map_err(|error| format!("cannot start cargo: {error}"))?;
         Ok(status.success())
     }
+}
+
+/// What is wanted of `cargo test`.
+#[derive(Clone, Copy)]
+enum Step<'w> {
+    Compile,
+    /// At this width of vectors, or at that of the environment.
+    Run(Option<&'w str>),
 }
 
 /// A line of the table.
