@@ -18,5 +18,6 @@ mod product;
 mod sort;
 mod subnormal;
 mod vector_product;
+pub mod walk;
 
 pub use call::{call, divides, slices};

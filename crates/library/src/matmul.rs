@@ -13,6 +13,7 @@ use crate::multiply::{Float, multiply};
 use crate::pool;
 use crate::subnormal::flushed;
 use crate::vector_product::{Matrix, product};
+use crate::walk::{goes_back, is_long, walk};
 
 /// Multiply-adds below which one product stays on one thread. In a loop, what the other thread needs and makes
 /// has to travel between cores in every turn.
@@ -158,8 +159,9 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
         }
         let size = if step == 1 { COLUMNS } else { ROWS };
         let blocks = length.div_ceil(size);
+        let back = is_long(whole.saturating_mul(size_of::<T>())) && goes_back();
         in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), |parts| {
-            parts.for_each(|part| {
+            walk(parts, back, |part| {
                 let start = part % blocks * size;
                 along(part / blocks, start..length.min(start + size));
             });
@@ -192,8 +194,9 @@ unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, 
     let (left, right) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
     let mut sums: Vec<T> = vec![T::ZERO; batch * depths * length];
     let partial = Shared(sums.as_mut_ptr());
+    let back = is_long(batch * length * k * size_of::<T>()) && goes_back();
     in_parts(batch * depths * blocks, Worth::Parts, |parts| {
-        for part in parts {
+        walk(parts, back, |part| {
             let (number, depth, start) =
                 (part / blocks / depths, part / blocks % depths, part % blocks * COLUMNS);
             let (from, count) = (depth * deep, COLUMNS.min(length - start));
@@ -206,7 +209,7 @@ unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, 
             let sums = partial.at((number * depths + depth) * length + start);
             // SAFETY: the caller's promise, for a part of the operands; the sums are ours, each part has its own.
             flushed(|| unsafe { one(&part, a, b, sums, n) });
-        }
+        });
     });
     flushed(|| {
         for (number, sums) in sums.chunks_exact(depths * length).enumerate() {
@@ -384,6 +387,32 @@ mod tests {
             for stripes in 1..5 {
                 assert_eq!(run(stripes * stripe(m, n)), expected, "{m} {n} {k} by {stripes} stripes");
             }
+        }
+    }
+
+    /// Rows, and columns in several parts, from the first and from the last.
+    #[test]
+    fn a_matrix_is_walked_both_ways_to_the_same_bits() {
+        let values = |len: usize| (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.37).collect::<Vec<f32>>();
+        let (rows, columns) = (1001, 300);
+        let matrix = values(rows * columns);
+        for (length, k, along, down) in [(rows, columns, columns, 1), (columns, rows, 1, columns)] {
+            let (a, b) = (Matrices::new(0, along, down), Matrices::new(0, 1, 1));
+            let gemm = Gemm { dtype: DType::F32, batch: [1, 1], m: length, n: 1, k, a, b };
+            let vector = values(k);
+            let product = || {
+                let mut c = vec![f32::NAN; length];
+                // SAFETY: the vectors have the sizes of the product.
+                unsafe { floats(&gemm, matrix.as_ptr(), vector.as_ptr(), c.as_mut_ptr()) };
+                c
+            };
+            let (there, back) = (product(), product());
+            assert_eq!(there, back, "{length} {k}");
+            let sum = |i: usize| -> f64 {
+                (0..k).map(|p| f64::from(matrix[i * along + p * down]) * f64::from(vector[p])).sum()
+            };
+            let is_near = |i: usize| (f64::from(back[i]) / sum(i) - 1.0).abs() < 1e-5;
+            assert!((0..length).all(is_near), "{length} {k}");
         }
     }
 

@@ -222,16 +222,21 @@ impl Executable {
         let slots = |slots: &[SlotId]| slots.iter().map(|id| id.0 as usize).collect::<Vec<_>>();
         match step {
             Step::Copy { from, to } => {
-                let slot = self.program.slot(*from);
-                let bytes = slot.len * slot.dtype.size();
+                let bytes = self.bytes(*from);
                 Action::Copy { from: from.0 as usize, to: to.0 as usize, bytes }
             }
             Step::Call { call, slots: ids } => Action::Call { call: call.clone(), slots: slots(ids) },
             Step::Launch { kernel, slots: ids, sizes, cost } => {
+                let bytes = ids.iter().map(|id| self.bytes(*id)).sum();
                 let slots = slots(ids).into();
-                Action::Launch(Launch::new(*kernel, &self.kernels[*kernel], slots, sizes, *cost))
+                Action::Launch(Launch::new(*kernel, &self.kernels[*kernel], slots, sizes, *cost, bytes))
             }
         }
+    }
+
+    fn bytes(&self, slot: SlotId) -> usize {
+        let slot = self.program.slot(slot);
+        slot.len * slot.dtype.size()
     }
 
     fn plan_results(&self, types: Vec<(DType, Shape)>) -> Vec<Answer> {
@@ -286,9 +291,7 @@ impl Executable {
                 Action::Launch(launch) => launch.parts(),
                 Action::Copy { .. } | Action::Call { .. } => 1,
             };
-            let slots = self.program.steps[step].slots();
-            let size = |id: &SlotId| self.program.slot(*id).len * self.program.slot(*id).dtype.size();
-            let bytes = slots.iter().map(size).sum();
+            let bytes = self.program.steps[step].slots().iter().map(|id| self.bytes(*id)).sum();
             let nanoseconds = now.duration_since(last).as_nanos() as u64;
             times.push(StepTime { nanoseconds, threads, bytes });
             last = std::time::Instant::now();

@@ -15,7 +15,7 @@ use crate::error::{RunError, StepResult};
 use crate::library::Context;
 use crate::split;
 use crate::stop::{STOPPED, Stop};
-use tracewell_library::pool;
+use tracewell_library::{pool, walk};
 
 /// The address of each of some buffers.
 pub(crate) type Addresses = SmallVec<[*mut u8; FEW]>;
@@ -36,16 +36,22 @@ pub(crate) struct Launch {
     /// The iterations that may be split, and into how many parts.
     extent: i64,
     parts: usize,
+    /// How many iterations of a part are done in one go on the way back, if it is walked both ways.
+    stage: Option<i64>,
 }
 
+/// Bytes of one go on the way back: few beside caches, and many beside the way into a kernel.
+const STAGE: usize = 1 << 17;
+
 impl Launch {
-    /// `cost` is the estimate for one iteration, in nanoseconds.
+    /// `cost` is the estimate for one iteration, in nanoseconds; `bytes` the size of all slots.
     pub(crate) fn new(
         kernel: usize,
         code: &CompiledKernel,
         slots: SmallVec<[usize; 8]>,
         sizes: &[i64],
         cost: u32,
+        bytes: usize,
     ) -> Launch {
         let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
         let nanoseconds = u64::from(cost).saturating_mul(extent as u64);
@@ -53,7 +59,15 @@ impl Launch {
         let first = slots.first().copied().unwrap_or(0);
         let in_order =
             (first..first + slots.len()).eq(slots.iter().copied()).then_some(first..first + slots.len());
-        Launch { kernel, entry: code.entry(), slots, in_order, sizes: sizes.into(), extent, parts }
+        // Of calls that fail the first one counts.
+        let is_walked = code.calls().is_empty() && walk::is_long(bytes);
+        let stage = is_walked.then(|| split::stage(extent, bytes / STAGE)).filter(|stage| *stage < extent);
+        Launch { kernel, entry: code.entry(), slots, in_order, sizes: sizes.into(), extent, parts, stage }
+    }
+
+    /// The iterations of one go, if this run goes back.
+    fn way_back(&self) -> Option<i64> {
+        self.stage.filter(|_| walk::goes_back())
     }
 
     /// Into how many parts it is split.
@@ -115,9 +129,13 @@ impl Launch {
                 let running = &running;
                 return pool::run(move || running.part(0, self.extent, times));
             }
-            return running.part(0, self.extent, times);
+            if self.stage.is_none() {
+                return running.part(0, self.extent, times);
+            }
         }
-        (0..times).try_for_each(|_| stop.check().and_then(|()| running.shared()))
+        let all =
+            || if self.parts == 1 { running.walk(0, self.extent, self.way_back()) } else { running.shared() };
+        (0..times).try_for_each(|_| stop.check().and_then(|()| all()))
     }
 }
 
@@ -136,13 +154,15 @@ unsafe impl Sync for Running<'_> {}
 impl Running<'_> {
     /// Runs all iterations, in parts that threads share.
     fn shared(&self) -> StepResult {
+        let back = self.launch.way_back();
         let ranges: SmallVec<[(i64, i64); 8]> =
             split::ranges(self.launch.extent, self.launch.parts).collect();
         // The first part that failed, whoever was there first.
         let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
         pool::share(ranges.len(), |part| {
+            let part = back.map_or(part, |_| split::back(part, ranges.len(), pool::threads()));
             let (start, end) = ranges[part];
-            if let Err(error) = self.part(start, end, 1) {
+            if let Err(error) = self.walk(start, end, back) {
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
                 if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
                     *failed = Some((part, error));
@@ -151,6 +171,18 @@ impl Running<'_> {
         });
         let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Runs iterations `start..end` of the outermost `each`, or the last ones first, so many in one go.
+    fn walk(&self, start: i64, end: i64, back: Option<i64>) -> StepResult {
+        let Some(stage) = back else { return self.part(start, end, 1) };
+        let mut end = end;
+        while end > start {
+            let from = ((end - 1) / stage * stage).max(start);
+            self.part(from, end, 1)?;
+            end = from;
+        }
+        Ok(())
     }
 
     /// Runs iterations `start..end` of the outermost `each`, or the whole of a kernel that has none, so many times.

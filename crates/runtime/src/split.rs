@@ -35,9 +35,39 @@ pub(crate) fn ranges(extent: i64, parts: usize) -> impl Iterator<Item = (i64, i6
     (0..count).map(move |k| (edge(k), edge(k + 1)))
 }
 
+/// How many iterations of so many one of `stages` has, where all of them are about as long.
+pub(crate) fn stage(extent: i64, stages: usize) -> i64 {
+    let even = extent / i64::try_from(stages.max(1)).unwrap_or(i64::MAX);
+    if even >= ALIGN { even - even % ALIGN } else { even.max(1) }
+}
+
+/// The part that is taken as number `part` on the way back: threads take parts in turn, and each that which was its own
+/// on the way there.
+pub(crate) fn back(part: usize, parts: usize, threads: usize) -> usize {
+    let round = part / threads * threads;
+    let before = parts - (round + threads).min(parts);
+    before + (part - round)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_way_back_has_every_part_once() {
+        for (parts, threads) in [(1, 1), (8, 2), (7, 2), (3, 8), (12, 4)] {
+            let mut all: Vec<usize> = (0..parts).map(|part| back(part, parts, threads)).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..parts).collect::<Vec<_>>(), "{parts} {threads}");
+        }
+        assert_eq!([0, 1, 2, 3].map(|part| back(part, 4, 2)), [2, 3, 0, 1]);
+    }
+
+    #[test]
+    fn stages_are_whole_vectors_where_there_are_some() {
+        assert_eq!(stage(1_000_000, 61), 16384);
+        assert_eq!((stage(4096, 500), stage(10, 100), stage(10, 0)), (8, 1, 10));
+    }
 
     #[test]
     fn ranges_cover_everything_once() {

@@ -260,6 +260,33 @@ fn parts_make_the_whole() {
     });
 }
 
+/// Counts up in place, so that an iteration that is done twice or not at all shows; every other launch goes back.
+const COUNTED: &str = "program @counted {
+    $0: f32[100003] = input 0
+    $1: f32[100003] = output
+    kernel @one_more(b0: f32, b1: mut f32) sizes 1 {
+      each %i < s0 { %x: f32 = load b0[%i] %one: f32 = const 1.0 %y: f32 = add %x, %one store b1[%i], %y }
+    }
+    launch @one_more($0, $1) sizes 100003 cost 100
+    launch @one_more($1, $1) sizes 100003 cost 100
+    launch @one_more($1, $1) sizes 100003 cost 100
+    return $1
+}";
+
+#[test]
+fn every_iteration_is_done_once_on_either_way() {
+    let input = Tensor::from_fn([100_003], |i| i as f32);
+    let expected = Tensor::from_fn([100_003], |i| i as f32 + 3.0);
+    for text in [COUNTED, &COUNTED.replace("cost 100", "cost 0")] {
+        let executable = executable(text);
+        for _ in 0..3 {
+            assert_eq!(executable.run(&mut [Input::Lent(&input)]).expect("a run")[0], expected);
+        }
+        // Again and again what is a single launch.
+        assert_eq!(executable.repeat(std::slice::from_ref(&input), 4).expect("four runs")[0], expected);
+    }
+}
+
 /// A function that runs a program itself, on whatever thread it is called.
 struct Nested(Executable, AtomicUsize);
 

@@ -10,6 +10,27 @@ const RANDOM: &str = "-p tests --test differential random_graphs_agree_part_1";
 
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
+        breaks: "on the way back a part reaches into the one before it",
+        file: "crates/runtime/src/launch.rs",
+        text: "(end - 1) / stage * stage).max(start)",
+        with: "(end - 1) / stage * stage).max(0)",
+        test: "-p tracewell-runtime --test programs every_iteration",
+    },
+    Defect {
+        breaks: "on the way back some parts are done twice and others never",
+        file: "crates/runtime/src/split.rs",
+        text: "    before + (part - round)",
+        with: "    before",
+        test: "-p tracewell-runtime --test programs every_iteration",
+    },
+    Defect {
+        breaks: "a walk back over a matrix leaves out its first part",
+        file: "crates/library/src/walk.rs",
+        text: "parts.rev().for_each(part)",
+        with: "parts.skip(1).rev().for_each(part)",
+        test: "-p tracewell-library --lib both_ways",
+    },
+    Defect {
         breaks: "a part of shared work is done that does not exist",
         file: "crates/library/src/pool/helpers.rs",
         text: "if part >= self.parts {",
