@@ -29,6 +29,7 @@ mod nest;
 mod opcode;
 mod pairs;
 mod pick;
+mod reduction;
 mod registers;
 mod select;
 mod stretch;

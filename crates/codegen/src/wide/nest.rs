@@ -7,9 +7,8 @@
 
 use cranelift_codegen::isa::CallConv;
 use rustc_hash::FxHashMap;
-use tracewell_array::DType;
 use tracewell_kernel::steps::Fault;
-use tracewell_kernel::{Accumulator, Combine, Kernel, Op, Region, Size, Stmt, Value, lanes_of};
+use tracewell_kernel::{Kernel, Op, Region, Size, Stmt, Value};
 
 use super::Level;
 use super::body::Body;
@@ -20,9 +19,10 @@ use super::leaf::{Leaf, LeafCode, MOST_STACK, MOST_STREAMS, Within, once, places
 use super::loops::LIMIT;
 use super::map::Maps;
 use super::moving::{self, Moving};
+use super::reduction::Reduction;
 use super::registers::{BLOCK, Surroundings};
 use super::stretch::Stretch;
-use super::sum::{Apart, Summed};
+use super::sum::Apart;
 use super::uncached::{MANY, STORE_UNCACHED, Stored};
 use crate::hoist::{Iterations, invariant, is_straight};
 use crate::plan::{laned, plan};
@@ -228,9 +228,7 @@ impl<'k> Nest<'k> {
                         iterations,
                     })?;
                 }
-                Stmt::Reduce { var, extent, accumulators, body } => {
-                    apart = Some(self.reduce(*var, *extent, accumulators, body)?);
-                }
+                Stmt::Reduce { .. } => apart = Some(self.reduce(stmt)?),
                 _ => return None,
             }
         }
@@ -330,30 +328,13 @@ impl<'k> Nest<'k> {
     }
 
     /// An innermost loop that sums up; returns what is left to do with its lanes.
-    fn reduce(
-        &mut self,
-        var: Value,
-        extent: Size,
-        accumulators: &[Accumulator],
-        region: &'k Region,
-    ) -> Option<Apart> {
-        if !is_straight(region) {
-            return None;
-        }
+    fn reduce(&mut self, stmt: &'k Stmt) -> Option<Apart> {
+        let reduction = Reduction::new(self.kernel, stmt)?;
+        let extent = reduction.extent;
         self.is_long(Some(extent))?;
-        let hoisted = invariant(self.kernel, region, &[var], Iterations::Independent);
-        let combined: Vec<(Combine, DType)> =
-            accumulators.iter().map(|a| (a.combine, self.kernel.dtype(a.out))).collect();
-        let lanes = lanes_of(combined.iter().map(|(_, dtype)| *dtype));
         let none = self.unless_any(Iterated::All(extent))?;
-        self.straight(&done_before(region, &hoisted), None)?;
-        let laned = laned(self.kernel, var, region);
-        let mut body = Body::new(self.kernel, self.level, var, region, &hoisted, &laned)?;
-        let (kernel, level, broken) = (self.kernel, self.level, self.broken);
-        let literal = |value: Value| self.constants.get(&value).copied();
-        let summed =
-            Summed { kernel, level, broken, literal: &literal, accumulators: &combined, lanes, extent };
-        let leaf = summed.leaf(&mut body)?;
+        self.straight(&done_before(reduction.region, &reduction.hoisted), None)?;
+        let (body, leaf, apart) = self.summed_up(&reduction)?;
         let handed = self.hand_over(&body.numbers, &body.streams, Some(&body))?;
         // Without iterations accumulators are what they start from.
         none.into_iter().for_each(|jump| self.asm.land(jump));
@@ -367,8 +348,7 @@ impl<'k> Nest<'k> {
         };
         let has_values = self.inline(&leaf, &handed, count);
         self.loops += 1;
-        let (outs, registers) = (accumulators.iter().map(|a| a.out).collect(), leaf.accumulators.len());
-        Some(Apart { outs, accumulators: combined, lanes, registers, rows: 1, has_values })
+        Some(Apart { has_values, ..apart })
     }
 
     /// Whether a loop fills a vector.

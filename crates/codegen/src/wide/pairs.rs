@@ -5,8 +5,7 @@
 //! of one, with the same additions. It is done where a row is short and where nothing but its sums differs from row to
 //! row; the last row of an odd number, and rows of arrays so large that memory is all that counts, are summed up alone.
 
-use tracewell_array::DType;
-use tracewell_kernel::{Accumulator, Combine, Kernel, Op, Region, Size, Stmt, Value, lanes_of};
+use tracewell_kernel::{Kernel, Op, Size, Stmt, Value};
 
 use super::body::{Body, Number, Stream};
 use super::encode::{General, Operands, Place, RAX, RSI, When};
@@ -15,12 +14,12 @@ use super::leaf::{Leaf, once, places};
 use super::moving::{COUNTER, Moving, Origin};
 use super::nest::{Around, Handed, Nest};
 use super::opcode::OR;
+use super::reduction::Reduction;
 use super::registers::{BLOCK, Surroundings};
 use super::stretch::Stretch;
-use super::sum::{Apart, Summed};
-use crate::hoist::{Iterations, invariant, is_straight};
+use super::sum::Apart;
+use crate::hoist::Iterations;
 use crate::lanes::is_wide;
-use crate::plan::laned;
 
 /// Most bytes from one row to the next: addresses in a pair have room for twice as many, and for what is asked for early.
 const FURTHEST: u32 = 1 << 28;
@@ -45,10 +44,8 @@ pub(crate) struct Pair {
 
 /// A loop that sums up, and what follows it in a row.
 struct Row<'k> {
-    var: Value,
+    reduction: Reduction<'k>,
     count: i64,
-    accumulators: &'k [Accumulator],
-    region: &'k Region,
     rest: Vec<&'k Stmt>,
 }
 
@@ -58,12 +55,12 @@ impl<'k> Row<'k> {
         let stmts =
             around.region.stmts.iter().enumerate().filter(|(at, _)| is_done(at)).map(|(_, stmt)| stmt);
         let mut stmts = stmts.filter(|stmt| !matches!(stmt, Stmt::Op { op: Op::Const(_), .. }));
-        let Stmt::Reduce { var, extent: Size::Const(count), accumulators, body } = stmts.next()? else {
-            return None;
-        };
-        let row = Row { var: *var, count: *count, accumulators, region: body, rest: stmts.collect() };
+        let reduction = Reduction::new(kernel, stmts.next()?)?;
+        let Size::Const(count) = reduction.extent else { return None };
+        let row = Row { reduction, count, rest: stmts.collect() };
         // Lanes of another width would be elsewhere.
-        let wide = is_wide(kernel.dtype(row.accumulators.first()?.out));
+        let accumulators = row.reduction.accumulators;
+        let wide = is_wide(kernel.dtype(accumulators.first()?.out));
         let is_alike = |value: &Value| {
             let dtype = kernel.dtype(*value);
             dtype.size() >= 4 && !dtype.is_bool() && is_wide(dtype) == wide
@@ -73,8 +70,8 @@ impl<'k> Row<'k> {
             Stmt::Store { value, .. } => is_alike(value),
             _ => false,
         };
-        let all = row.accumulators.iter().all(|a| is_alike(&a.out)) && row.rest.iter().all(is_taken);
-        (all && is_straight(body)).then_some(row)
+        let all = accumulators.iter().all(|a| is_alike(&a.out)) && row.rest.iter().all(is_taken);
+        all.then_some(row)
     }
 }
 
@@ -85,24 +82,14 @@ impl<'k> Nest<'k> {
             return None;
         }
         let row = Row::new(self.kernel, around)?;
-        let hoisted = invariant(self.kernel, row.region, &[row.var], Iterations::Independent);
+        let hoisted = &row.reduction.hoisted;
         let is_known =
             |(at, stmt): (usize, &Stmt)| !hoisted[at] || matches!(stmt, Stmt::Op { op: Op::Const(_), .. });
-        if !row.region.stmts.iter().enumerate().all(is_known) {
+        if !row.reduction.region.stmts.iter().enumerate().all(is_known) {
             return None;
         }
-        let combined: Vec<(Combine, DType)> =
-            row.accumulators.iter().map(|a| (a.combine, self.kernel.dtype(a.out))).collect();
-        let lanes = lanes_of(combined.iter().map(|(_, dtype)| *dtype));
-        let laned = laned(self.kernel, row.var, row.region);
-        let (kernel, level, broken, extent) = (self.kernel, self.level, self.broken, Size::Const(row.count));
-        let mut body = Body::new(kernel, level, row.var, row.region, &hoisted, &laned)?;
-        let literal = |value: Value| self.constants.get(&value).copied();
-        let accumulators = &combined[..];
-        let summed = Summed { kernel, level, broken, literal: &literal, accumulators, lanes, extent };
-        let leaf = summed.leaf(&mut body)?;
-        let registers = leaf.accumulators.len();
-        if 2 * registers > level.registers() / 2 {
+        let (body, leaf, apart) = self.summed_up(&row.reduction)?;
+        if 2 * apart.registers > self.level.registers() / 2 {
             return None;
         }
         let further = |origin: &Origin| self.bytes_along(around.var, origin);
@@ -113,13 +100,12 @@ impl<'k> Nest<'k> {
         let each = body.streams.iter().map(|stream| further(&Origin::new(stream, Some(&body))));
         let mut sums = leaf.two_rows(row.count, &each.collect::<Option<Vec<i32>>>()?)?;
         let begin = sums.first_mut()?.0.begin_with_values();
-        let outs = row.accumulators.iter().map(|a| a.out).collect();
-        let has_values = begin.contains(&true);
-        let apart = Apart { outs, accumulators: combined, lanes, registers, rows: 2, has_values };
+        let apart = Apart { rows: 2, has_values: begin.contains(&true), ..apart };
         let second_row = |stream: &Stream| further(&Origin::new(stream, None));
+        let literal = |value: Value| self.constants.get(&value).copied();
         let mut stretch = Stretch {
-            kernel,
-            level,
+            kernel: self.kernel,
+            level: self.level,
             literal: &literal,
             streams: Vec::new(),
             numbers: Vec::new(),

@@ -84,14 +84,17 @@ impl Crew {
     }
 
     /// Lets everybody run where they like.
-    pub(super) fn let_go(&self) {
+    pub(super) fn let_go(&mut self) {
         self.move_to(self.processors.all());
     }
 
-    fn move_to(&self, processors: Option<String>) {
+    /// Where somebody cannot be moved a round is as good as it was, only less alike, which is said once.
+    fn move_to(&mut self, processors: Option<String>) {
         let Some(processors) = processors else { return };
-        for (_, member) in self.members.iter().filter(|(side, _)| side.threads == 1) {
-            move_to(&processors, member.process());
+        let mut alone = self.members.iter().filter(|(side, _)| side.threads == 1);
+        if let Err(error) = alone.try_for_each(|(_, member)| move_to(&processors, member.process())) {
+            eprintln!("{error}: sides on one thread run where they like, not on the same processor");
+            self.processors.forget();
         }
     }
 

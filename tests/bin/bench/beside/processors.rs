@@ -4,6 +4,8 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
+use crate::Result;
+
 /// The processors that we may use, in turn.
 pub(super) struct Processors {
     all: Vec<usize>,
@@ -28,18 +30,27 @@ impl Processors {
         Some(next.to_string())
     }
 
+    /// Moves nobody any more.
+    pub(super) fn forget(&mut self) {
+        self.all.clear();
+    }
+
     /// All of them, where the system says which there are.
     pub(super) fn all(&self) -> Option<String> {
         (!self.all.is_empty()).then(|| self.list.clone())
     }
 }
 
-/// Moves a process with all its threads to some processors. Where that cannot be, it stays where it likes to.
-pub(super) fn move_to(processors: &str, process: u32) {
+/// Moves a process with all its threads to some processors.
+pub(super) fn move_to(processors: &str, process: u32) -> Result {
     let mut command = Command::new("taskset");
     command.args(["--all-tasks", "--cpu-list", "--pid", processors, &process.to_string()]);
-    // Without the program a round is as good as it was, only less alike.
-    let _ = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`taskset` ended with {status}")),
+        Err(error) => Err(format!("`taskset` cannot be started: {error}")),
+    }
 }
 
 /// The numbers of `0-3,6`.
