@@ -159,8 +159,7 @@ impl Running<'_> {
             split::ranges(self.launch.extent, self.launch.parts).collect();
         // The first part that failed, whoever was there first.
         let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
-        pool::share(ranges.len(), |part| {
-            let part = back.map_or(part, |_| split::back(part, ranges.len(), pool::threads()));
+        pool::share_walk(ranges.len(), back.is_some(), |part| {
             let (start, end) = ranges[part];
             if let Err(error) = self.walk(start, end, back) {
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);

@@ -41,27 +41,9 @@ pub(crate) fn stage(extent: i64, stages: usize) -> i64 {
     if even >= ALIGN { even - even % ALIGN } else { even.max(1) }
 }
 
-/// The part that is taken as number `part` on the way back: threads take parts in turn, and each that which was its own
-/// on the way there.
-pub(crate) fn back(part: usize, parts: usize, threads: usize) -> usize {
-    let round = part / threads * threads;
-    let before = parts - (round + threads).min(parts);
-    before + (part - round)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_way_back_has_every_part_once() {
-        for (parts, threads) in [(1, 1), (8, 2), (7, 2), (3, 8), (12, 4)] {
-            let mut all: Vec<usize> = (0..parts).map(|part| back(part, parts, threads)).collect();
-            all.sort_unstable();
-            assert_eq!(all, (0..parts).collect::<Vec<_>>(), "{parts} {threads}");
-        }
-        assert_eq!([0, 1, 2, 3].map(|part| back(part, 4, 2)), [2, 3, 0, 1]);
-    }
 
     #[test]
     fn stages_are_whole_vectors_where_there_are_some() {

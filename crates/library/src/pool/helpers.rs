@@ -18,6 +18,7 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use super::threads;
+use crate::walk::walk;
 
 /// How long a thread that has nothing to do stays awake: longer than the steps between two that are shared.
 const AWAKE: Duration = Duration::from_micros(200);
@@ -37,22 +38,30 @@ static HELPERS: LazyLock<Vec<&'static Helper>> =
     LazyLock::new(|| (1..threads()).map_while(Helper::start).collect());
 
 /// Runs `work` on every number below `parts`, on the calling thread and on helpers that are free.
+///
+/// A thread begins with parts that follow each other, and with the same ones each time, for what it has made of them
+/// before is in its caches; then it takes what others have left.
 pub fn share(parts: usize, work: impl Fn(usize) + Sync) {
+    share_walk(parts, false, work);
+}
+
+/// The same; if it goes back, every thread begins with the last of its parts.
+pub fn share_walk(parts: usize, back: bool, work: impl Fn(usize) + Sync) {
     let wanted = parts.saturating_sub(1).min(threads() - 1);
     if wanted == 0 {
-        return (0..parts).for_each(work);
+        return walk(0..parts, back, work);
     }
     let job = Job {
         work: &work,
-        parts,
-        next: AtomicUsize::new(0),
+        parts: Parts { count: parts, stretches: (wanted + 1).min(MOST_STRETCHES), back },
+        taken: [const { AtomicUsize::new(0) }; MOST_STRETCHES],
         helping: AtomicUsize::new(0),
         caller: thread::current(),
         panicked: Mutex::new(None),
     };
     let called = Called(&job);
     HELPERS.iter().filter(|helper| helper.call(&job)).take(wanted).for_each(drop);
-    job.run();
+    job.run(0);
     drop(called);
     let panicked = job.panicked.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(payload) = panicked {
@@ -72,9 +81,9 @@ pub fn share_out<T: Send>(things: Vec<T>, work: impl Fn(T) + Sync) {
 /// A piece of work.
 struct Job<'a> {
     work: &'a (dyn Fn(usize) + Sync),
-    parts: usize,
-    /// The part that is taken next.
-    next: AtomicUsize,
+    parts: Parts,
+    /// How many parts of each stretch were taken.
+    taken: [AtomicUsize; MOST_STRETCHES],
     /// How many helpers were called and have not ended.
     helping: AtomicUsize,
     caller: Thread,
@@ -83,15 +92,34 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Takes parts until there are none.
-    fn run(&self) {
-        loop {
-            let part = self.next.fetch_add(1, Ordering::Relaxed);
-            if part >= self.parts {
-                return;
-            }
-            (self.work)(part);
+    /// Takes parts until there are none, as thread number `taker`.
+    fn run(&self, taker: usize) {
+        let stretches = self.parts.stretches;
+        for stretch in (0..stretches).map(|next| (taker + next) % stretches) {
+            let next = || self.parts.of(stretch, self.taken[stretch].fetch_add(1, Ordering::Relaxed));
+            std::iter::from_fn(next).for_each(|part| (self.work)(part));
         }
+    }
+}
+
+/// Most stretches of parts: beyond, threads have one together.
+const MOST_STRETCHES: usize = 16;
+
+/// Parts in as many stretches as there are threads.
+#[derive(Clone, Copy)]
+struct Parts {
+    count: usize,
+    stretches: usize,
+    /// Whether a stretch begins with its last part.
+    back: bool,
+}
+
+impl Parts {
+    /// The part of a stretch that is taken as number `taken`.
+    fn of(self, stretch: usize, taken: usize) -> Option<usize> {
+        let edge = |stretch: usize| self.count * stretch / self.stretches;
+        let (start, end) = (edge(stretch), edge(stretch + 1));
+        (taken < end - start).then(|| if self.back { end - 1 - taken } else { start + taken })
     }
 }
 
@@ -121,6 +149,8 @@ struct Helper {
     /// A job; or [`AWAKE_AND_FREE`], [`ASLEEP`], [`BUSY`].
     mail: AtomicPtr<Job<'static>>,
     thread: OnceLock<Thread>,
+    /// From 1 on.
+    number: usize,
 }
 
 /// It looks for mail.
@@ -133,8 +163,8 @@ const BUSY: *mut Job<'static> = ptr::without_provenance_mut(2);
 impl Helper {
     /// Starts a thread; without one there is one helper less.
     fn start(number: usize) -> Option<&'static Helper> {
-        let helper: &'static Helper =
-            Box::leak(Box::new(Helper { mail: AtomicPtr::new(AWAKE_AND_FREE), thread: OnceLock::new() }));
+        let (mail, thread) = (AtomicPtr::new(AWAKE_AND_FREE), OnceLock::new());
+        let helper: &'static Helper = Box::leak(Box::new(Helper { mail, thread, number }));
         let thread = thread::Builder::new().name(format!("tracewell-helper-{number}"));
         let started = thread.spawn(move || {
             HELPS.set(true);
@@ -179,7 +209,7 @@ impl Helper {
         // taken.
         let job = unsafe { &*mail };
         let caller = job.caller.clone();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.run())) {
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.run(self.number))) {
             *job.panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
         // Free before the job ends: the caller's next one may follow at once.
@@ -251,6 +281,19 @@ mod tests {
                 thread::sleep(Duration::from_millis(1));
             }
         }
+    }
+
+    #[test]
+    fn stretches_have_every_part_once() {
+        for (count, stretches, back) in [(1, 2, false), (7, 3, true), (8, 2, true), (16, 16, false)] {
+            let parts = Parts { count, stretches, back };
+            let stretch = |stretch: usize| (0..count).map_while(move |taken| parts.of(stretch, taken));
+            let mut all: Vec<usize> = (0..stretches).flat_map(stretch).collect();
+            all.sort_unstable();
+            assert_eq!(all, (0..count).collect::<Vec<_>>(), "{count} {stretches} {back}");
+        }
+        let parts = Parts { count: 8, stretches: 2, back: true };
+        assert_eq!([parts.of(0, 0), parts.of(1, 0), parts.of(1, 4)], [Some(3), Some(7), None]);
     }
 
     /// Callers that want the same helpers, and helpers that call.

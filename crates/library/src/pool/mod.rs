@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-pub use helpers::{share, share_out};
+pub use helpers::{share, share_out, share_walk};
 
 static POOL: LazyLock<ThreadPool> = LazyLock::new(|| {
     let builder = ThreadPoolBuilder::new().num_threads(threads());

@@ -17,10 +17,10 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-runtime --test programs every_iteration",
     },
     Defect {
-        breaks: "on the way back some parts are done twice and others never",
-        file: "crates/runtime/src/split.rs",
-        text: "    before + (part - round)",
-        with: "    before",
+        breaks: "on the way back threads reach into each other's parts",
+        file: "crates/library/src/pool/helpers.rs",
+        text: "end - 1 - taken",
+        with: "end - taken",
         test: "-p tracewell-runtime --test programs every_iteration",
     },
     Defect {
