@@ -33,8 +33,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "a part of shared work is done that does not exist",
         file: "crates/library/src/pool/helpers.rs",
-        text: "if part >= self.parts {",
-        with: "if part > self.parts {",
+        text: "(taken < end - start).then(",
+        with: "(taken <= end - start).then(",
         test: HELPERS,
     },
     Defect {
