@@ -13,7 +13,7 @@ use crate::multiply::{Float, multiply};
 use crate::pool;
 use crate::subnormal::flushed;
 use crate::vector_product::{Matrix, product};
-use crate::walk::{goes_back, is_long, walk};
+use crate::walk::{turns_back, walk};
 
 /// Multiply-adds below which one product stays on one thread. In a loop, what the other thread needs and makes
 /// has to travel between cores in every turn.
@@ -159,15 +159,15 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
         }
         let size = if step == 1 { COLUMNS } else { ROWS };
         let blocks = length.div_ceil(size);
-        let back = is_long(whole.saturating_mul(size_of::<T>())) && goes_back();
-        in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), |parts| {
+        let back = turns_back(whole.saturating_mul(size_of::<T>()));
+        in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), back, |parts| {
             walk(parts, back, |part| {
                 let start = part % blocks * size;
                 along(part / blocks, start..length.min(start + size));
             });
         });
     } else if work < PARALLEL || batch >= 2 * pool::threads() {
-        in_parts(batch, Worth::of(whole, PARALLEL), |numbers| {
+        in_parts(batch, Worth::of(whole, PARALLEL), false, |numbers| {
             numbers.for_each(|number| block(number, 0..m, 0..n))
         });
     } else {
@@ -175,7 +175,7 @@ unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *m
         let stripes = (length / stripe).max(1);
         let start = |number: usize| if number == stripes { length } else { number * stripe };
         for number in 0..batch {
-            in_parts(stripes, Worth::of(work, 0), |range| {
+            in_parts(stripes, Worth::of(work, 0), false, |range| {
                 along(number, start(range.start)..start(range.end))
             });
         }
@@ -194,8 +194,8 @@ unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, 
     let (left, right) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
     let mut sums: Vec<T> = vec![T::ZERO; batch * depths * length];
     let partial = Shared(sums.as_mut_ptr());
-    let back = is_long(batch * length * k * size_of::<T>()) && goes_back();
-    in_parts(batch * depths * blocks, Worth::Parts, |parts| {
+    let back = turns_back(batch.saturating_mul(length).saturating_mul(k).saturating_mul(size_of::<T>()));
+    in_parts(batch * depths * blocks, Worth::Parts, back, |parts| {
         walk(parts, back, |part| {
             let (number, depth, start) =
                 (part / blocks / depths, part / blocks % depths, part % blocks * COLUMNS);
@@ -238,8 +238,8 @@ fn stripe(m: usize, n: usize) -> usize {
 }
 
 /// Runs `work` on ranges that make up `0..count`: one for each thread if that is worth it, several if there is much to
-/// do, so that a thread that is held up leaves some to others.
-fn in_parts(count: usize, worth: Worth, work: impl Fn(Range<usize>) + Sync) {
+/// do, so that a thread that is held up leaves some to others. If it goes back, threads begin with their last ones.
+fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Range<usize>) + Sync) {
     let parts = match worth {
         Worth::Nothing => 1,
         Worth::Parts => pool::threads().min(count),
@@ -248,7 +248,7 @@ fn in_parts(count: usize, worth: Worth, work: impl Fn(Range<usize>) + Sync) {
     if pool::threads() == 1 || parts <= 1 {
         return work(0..count);
     }
-    pool::share(parts, |part| work(count * part / parts..count * (part + 1) / parts));
+    pool::share_walk(parts, back, |part| work(count * part / parts..count * (part + 1) / parts));
 }
 
 /// How much there is to share.
@@ -394,7 +394,8 @@ mod tests {
     #[test]
     fn a_matrix_is_walked_both_ways_to_the_same_bits() {
         let values = |len: usize| (0..len).map(|i| (i * 7919 % 1013) as f32 * 0.37).collect::<Vec<f32>>();
-        let (rows, columns) = (1001, 300);
+        // Large enough for several threads.
+        let (rows, columns) = (2001, 300);
         let matrix = values(rows * columns);
         for (length, k, along, down) in [(rows, columns, columns, 1), (columns, rows, 1, columns)] {
             let (a, b) = (Matrices::new(0, along, down), Matrices::new(0, 1, 1));

@@ -11,8 +11,8 @@ use std::ops::Range;
 const LONG: usize = 1 << 18;
 
 thread_local! {
-    /// Whether the last long walk that this thread began went back.
-    static WAS_BACK: Cell<bool> = const { Cell::new(false) };
+    /// Whether the last long walk that this thread began went back, and over how many bytes it was.
+    static LAST: Cell<(bool, usize)> = const { Cell::new((false, 0)) };
 }
 
 /// Whether a walk over so many bytes is long.
@@ -20,10 +20,21 @@ pub fn is_long(bytes: usize) -> bool {
     bytes >= LONG
 }
 
-/// Whether the long walk that begins now goes from the end to the start.
-pub fn goes_back() -> bool {
-    WAS_BACK.set(!WAS_BACK.get());
-    WAS_BACK.get()
+/// Takes note that a walk over so many bytes begins, and says whether it goes from the end to the start.
+///
+/// One that is much shorter than the last, such as over the vectors of a solver between two products with its matrix,
+/// leaves most of the caches as they are, and does not count; unless there are many in a row.
+pub fn turns_back(bytes: usize) -> bool {
+    let (was_back, most) = LAST.get();
+    if !is_long(bytes) {
+        return false;
+    }
+    if bytes < most / 4 {
+        LAST.set((was_back, most / 2));
+        return false;
+    }
+    LAST.set((!was_back, bytes));
+    !was_back
 }
 
 /// Does each of some parts of a walk in its direction.
@@ -37,9 +48,15 @@ mod tests {
 
     #[test]
     fn every_other_long_walk_goes_back() {
-        let first = goes_back();
-        assert_eq!(goes_back(), !first);
-        assert_eq!(goes_back(), first);
+        let first = turns_back(8 * LONG);
+        assert!(!turns_back(LONG - 1));
+        assert_eq!(turns_back(8 * LONG), !first);
+        // A walk that is much shorter goes from the start, and the next long one back again.
+        assert!(!turns_back(LONG));
+        assert_eq!(turns_back(8 * LONG), first);
+        // After some short ones they count.
+        let few = [(); 4].map(|()| turns_back(LONG));
+        assert!(few.contains(&true), "{few:?}");
     }
 
     #[test]

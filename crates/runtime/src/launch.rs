@@ -1,6 +1,7 @@
 //! Running one kernel, on one thread or on several.
 //!
-//! Invariant: every iteration of the outermost `each` runs exactly once, whatever the number of threads.
+//! Invariant: every iteration of the outermost `each` runs exactly once, whatever the number of threads and whichever
+//! way they are walked.
 #![allow(unsafe_code, reason = "machine code works on addresses")]
 
 use std::ops::Range;
@@ -36,12 +37,11 @@ pub(crate) struct Launch {
     /// The iterations that may be split, and into how many parts.
     extent: i64,
     parts: usize,
+    /// The size of all slots.
+    bytes: usize,
     /// How many iterations of a part are done in one go on the way back, if it is walked both ways.
     stage: Option<i64>,
 }
-
-/// Bytes of one go on the way back: few beside caches, and many beside the way into a kernel.
-const STAGE: usize = 1 << 17;
 
 impl Launch {
     /// `cost` is the estimate for one iteration, in nanoseconds; `bytes` the size of all slots.
@@ -61,13 +61,14 @@ impl Launch {
             (first..first + slots.len()).eq(slots.iter().copied()).then_some(first..first + slots.len());
         // Of calls that fail the first one counts.
         let is_walked = code.calls().is_empty() && walk::is_long(bytes);
-        let stage = is_walked.then(|| split::stage(extent, bytes / STAGE)).filter(|stage| *stage < extent);
-        Launch { kernel, entry: code.entry(), slots, in_order, sizes: sizes.into(), extent, parts, stage }
+        let stage = is_walked.then(|| split::stage(bytes, extent, cost)).filter(|stage| *stage < extent);
+        let (entry, sizes) = (code.entry(), sizes.into());
+        Launch { kernel, entry, slots, in_order, sizes, extent, parts, bytes, stage }
     }
 
     /// The iterations of one go, if this run goes back.
     fn way_back(&self) -> Option<i64> {
-        self.stage.filter(|_| walk::goes_back())
+        self.stage.filter(|_| walk::turns_back(self.bytes))
     }
 
     /// Into how many parts it is split.

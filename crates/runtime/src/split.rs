@@ -1,4 +1,4 @@
-//! One launch on several threads.
+//! One launch in parts: on several threads, and on the way back.
 //!
 //! Invariant: every iteration of the outermost `each` runs exactly once, whatever the number of threads, so a
 //! result never depends on how a launch was split.
@@ -35,10 +35,17 @@ pub(crate) fn ranges(extent: i64, parts: usize) -> impl Iterator<Item = (i64, i6
     (0..count).map(move |k| (edge(k), edge(k + 1)))
 }
 
-/// How many iterations of so many one of `stages` has, where all of them are about as long.
-pub(crate) fn stage(extent: i64, stages: usize) -> i64 {
-    let even = extent / i64::try_from(stages.max(1)).unwrap_or(i64::MAX);
-    if even >= ALIGN { even - even % ALIGN } else { even.max(1) }
+/// Bytes of one go on the way back, few beside caches, and the nanoseconds that it takes at least: many beside the way
+/// into a kernel.
+const STAGE: usize = 1 << 17;
+const SHORTEST: i64 = 5_000;
+
+/// How many iterations are done in one go on the way back over so many bytes, at so many nanoseconds each.
+pub(crate) fn stage(bytes: usize, extent: i64, cost: u32) -> i64 {
+    let even = extent / i64::try_from(bytes / STAGE).unwrap_or(i64::MAX).max(1);
+    // A launch may touch a small part of its arrays only.
+    let least = SHORTEST / i64::from(cost.max(1));
+    even.max(least).max(1).saturating_add(ALIGN - 1) / ALIGN * ALIGN
 }
 
 #[cfg(test)]
@@ -46,9 +53,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_are_whole_vectors_where_there_are_some() {
-        assert_eq!(stage(1_000_000, 61), 16384);
-        assert_eq!((stage(4096, 500), stage(10, 100), stage(10, 0)), (8, 1, 10));
+    fn stages_are_whole_vectors_and_worth_the_way_into_a_kernel() {
+        assert_eq!(stage(8_000_000, 1_000_000, 1), 16448);
+        // Rows, a few elements of a large array, and what is dear.
+        assert_eq!([stage(64 << 20, 4096, 1000), stage(1 << 30, 1000, 1), stage(0, 10, 0)], [64, 5056, 5056]);
+        assert_eq!(stage(usize::MAX, i64::MAX, u32::MAX), i64::MAX / (1 << 47) / ALIGN * ALIGN + ALIGN);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tracewell_array::{DType, Shape, Tensor};
 use tracewell_kernel::{
     BufferFn, BufferMut, BufferRef, CallError, Custom, Program, eval_program, read_program,
 };
+use tracewell_library::walk::turns_back;
 use tracewell_runtime::{Executable, Input, RunError};
 
 /// A user's function: doubles, fails or panics, as its name says.
@@ -282,8 +283,24 @@ fn every_iteration_is_done_once_on_either_way() {
         for _ in 0..3 {
             assert_eq!(executable.run(&mut [Input::Lent(&input)]).expect("a run")[0], expected);
         }
-        // Again and again what is a single launch.
         assert_eq!(executable.repeat(std::slice::from_ref(&input), 4).expect("four runs")[0], expected);
+    }
+}
+
+/// A launch that is all there is is repeated without what is between steps: as often as was asked for, which its turns
+/// show, for its result does not.
+#[test]
+fn a_launch_is_repeated_as_often_as_was_asked_for() {
+    let text = COUNTED.replace("launch @one_more($1, $1) sizes 100003 cost 100", "");
+    let bytes = 2 * 4 * 100_003;
+    let input = Tensor::from_fn([100_003], |i| i as f32);
+    for text in [&text, &text.replace("cost 100", "cost 0")] {
+        let executable = executable(text);
+        for times in [1, 4, 5] {
+            let before = turns_back(bytes);
+            executable.repeat(std::slice::from_ref(&input), times).expect("some runs");
+            assert_eq!(turns_back(bytes) == before, times % 2 == 1, "{times} times");
+        }
     }
 }
 

@@ -55,7 +55,8 @@ const REBUILT: [&str; 6] = ["graph", "trace", "transform", "optimize", "fuse", "
 /// Widths of vectors, in bits.
 const WIDTHS: [&str; 3] = ["512", "256", "128"];
 
-/// Where code is that only some of the widths run.
+/// Where code is that only some of the widths run. Of Cranelift's every width runs a part, and its tests choose targets of
+/// their own.
 const OF_SOME_WIDTHS: &str = "crates/codegen/src/wide/";
 
 /// What became of a defect.
@@ -103,8 +104,6 @@ fn mutate(mut args: Args) -> Result {
         Some(text) => numbers(&text, all().len())?,
         None => (1..=all().len()).collect(),
     };
-    // Without a word about it, tests run at the width that the environment says, if any.
-    let widths = widths.or_else(|| env::var("TRACEWELL_WIDTH").ok());
     let widths = widths.iter().flat_map(|text| text.split(',')).map(str::trim);
     let mut widths: Vec<Option<&str>> = widths.map(Some).collect();
     if let Some(wrong) = widths.iter().flatten().find(|width| !WIDTHS.contains(width)) {
@@ -183,7 +182,7 @@ impl Run {
             let log = format!("without {test}").replace([' ', '/'], "_");
             let mut passes = true;
             for width in widths {
-                passes &= self.cargo_test(test, Step::Run(*width), &log)?;
+                passes = passes && self.cargo_test(test, Step::Run(*width), &log)?;
             }
             println!("without a defect: {:<6}  cargo test {test}", if passes { "passes" } else { "FAILS" });
             if !passes {
@@ -229,7 +228,7 @@ impl Run {
         for width in widths {
             let log = width.map_or_else(|| log.clone(), |width| format!("{log}_{width}"));
             if self.cargo_test(defect.test, Step::Run(*width), &log)? {
-                missed.push(width.unwrap_or("every width"));
+                missed.extend(*width);
             } else {
                 by = by.or_else(|| Some(noticed(&fs::read_to_string(self.log(&log)).unwrap_or_default())));
             }

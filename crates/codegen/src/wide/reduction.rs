@@ -38,10 +38,7 @@ impl<'k> Reduction<'k> {
 
 impl<'k> Nest<'k> {
     /// The loop, and its sums while their lanes are apart.
-    pub(crate) fn summed_up<'b>(&self, reduction: &'b Reduction<'k>) -> Option<(Body<'b>, Leaf, Apart)>
-    where
-        'k: 'b,
-    {
+    pub(crate) fn summed_up<'b>(&self, reduction: &'b Reduction<'k>) -> Option<(Body<'b>, Leaf, Apart)> {
         let (kernel, level, broken) = (self.kernel, self.level, self.broken);
         let Reduction { var, extent, accumulators, region, hoisted, laned } = reduction;
         let combined: Vec<(Combine, DType)> =

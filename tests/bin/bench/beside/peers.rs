@@ -94,6 +94,11 @@ impl Crew {
         let mut alone = self.members.iter().filter(|(side, _)| side.threads == 1);
         if let Err(error) = alone.try_for_each(|(_, member)| move_to(&processors, member.process())) {
             eprintln!("{error}: sides on one thread run where they like, not on the same processor");
+            let alone = self.members.iter().filter(|(side, _)| side.threads == 1);
+            for (all, (_, member)) in self.processors.all().iter().cycle().zip(alone) {
+                // Whoever was moved before may be moved back; more cannot be done.
+                let _ = move_to(all, member.process());
+            }
             self.processors.forget();
         }
     }

@@ -21,7 +21,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/library/src/pool/helpers.rs",
         text: "end - 1 - taken",
         with: "end - taken",
-        test: "-p tracewell-runtime --test programs every_iteration",
+        test: HELPERS,
     },
     Defect {
         breaks: "a walk back over a matrix leaves out its first part",
@@ -29,6 +29,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "parts.rev().for_each(part)",
         with: "parts.skip(1).rev().for_each(part)",
         test: "-p tracewell-library --lib both_ways",
+    },
+    Defect {
+        breaks: "a kernel that is repeated runs once",
+        file: "crates/runtime/src/launch.rs",
+        text: "(0..times).try_for_each(",
+        with: "(0..times.min(1)).try_for_each(",
+        test: "-p tracewell-runtime --test programs a_launch_is_repeated",
     },
     Defect {
         breaks: "a part of shared work is done that does not exist",
