@@ -415,7 +415,12 @@ mod tests {
         let wide = HEAD.replace("%1: f32[3,2,5]", "%1: f32[4,2,5]");
         let across = LINES.replace("[4,6,5]", "[4,4,5]").replace("axes=[1]", "axes=[0]");
         let square = HEAD.replace("[4,6,2]", "[4,4,2]");
-        let cases = [(&two, &shared, 0, 0), (&wide, &kernel, 1, 1), (&square, &across, 0, 0)];
+        // Images that are sums over others: they are there before the first slab is.
+        let summed =
+            format!("%9: f32[4,6,2] = reduce_sum[axes=[0]] %0\n{}", LINES.replace("%0, %1", "%9, %1"));
+        let many = HEAD.replace("%0: f32[4,6,2]", "%0: f32[4,4,6,2]");
+        let cases =
+            [(&two, &shared, 0, 0), (&wide, &kernel, 1, 1), (&square, &across, 0, 0), (&many, &summed, 1, 0)];
         for (head, lines, scans, outside) in cases {
             let cut = slabs_of_one(&graph(head, lines));
             verify(&cut).unwrap_or_else(|errors| panic!("{errors}"));
