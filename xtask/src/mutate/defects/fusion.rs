@@ -175,7 +175,7 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/optimize/src/narrow/role.rs",
         text: "Some(axis) if axis == last => view.start + view.step * j as i64,",
         with: "Some(axis) if axis == last => view.start.min(0) + j as i64,",
-        test: RANDOM,
+        test: OPTIMIZE,
     },
     Defect {
         breaks: "the first column of a narrow array is taken for all",
