@@ -7,17 +7,19 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-/// Bytes of a walk from which on it counts: the smaller caches of some processors.
-const LONG: usize = 1 << 18;
+/// Bytes of a walk from which on it counts: less stays in the caches of a core whichever way it is walked.
+const LONG: usize = 1 << 20;
+/// Beyond this hardly any of it stays, and what memory gains by one direction is more.
+const LONGEST: usize = 1 << 24;
 
 thread_local! {
     /// Whether the last long walk that this thread began went back, and over how many bytes it was.
     static LAST: Cell<(bool, usize)> = const { Cell::new((false, 0)) };
 }
 
-/// Whether a walk over so many bytes is long.
+/// Whether a walk over so many bytes is long, and not so long that it does not matter.
 pub fn is_long(bytes: usize) -> bool {
-    bytes >= LONG
+    (LONG..=LONGEST).contains(&bytes)
 }
 
 /// Takes note that a walk over so many bytes begins, and says whether it goes from the end to the start.
@@ -49,7 +51,7 @@ mod tests {
     #[test]
     fn every_other_long_walk_goes_back() {
         let first = turns_back(8 * LONG);
-        assert!(!turns_back(LONG - 1));
+        assert!(!turns_back(LONG - 1) && !turns_back(LONGEST + 1));
         assert_eq!(turns_back(8 * LONG), !first);
         // A walk that is much shorter goes from the start, and the next long one back again.
         assert!(!turns_back(LONG));

@@ -263,21 +263,21 @@ fn parts_make_the_whole() {
 
 /// Counts up in place, so that an iteration that is done twice or not at all shows; every other launch goes back.
 const COUNTED: &str = "program @counted {
-    $0: f32[100003] = input 0
-    $1: f32[100003] = output
+    $0: f32[200003] = input 0
+    $1: f32[200003] = output
     kernel @one_more(b0: f32, b1: mut f32) sizes 1 {
       each %i < s0 { %x: f32 = load b0[%i] %one: f32 = const 1.0 %y: f32 = add %x, %one store b1[%i], %y }
     }
-    launch @one_more($0, $1) sizes 100003 cost 100
-    launch @one_more($1, $1) sizes 100003 cost 100
-    launch @one_more($1, $1) sizes 100003 cost 100
+    launch @one_more($0, $1) sizes 200003 cost 100
+    launch @one_more($1, $1) sizes 200003 cost 100
+    launch @one_more($1, $1) sizes 200003 cost 100
     return $1
 }";
 
 #[test]
 fn every_iteration_is_done_once_on_either_way() {
-    let input = Tensor::from_fn([100_003], |i| i as f32);
-    let expected = Tensor::from_fn([100_003], |i| i as f32 + 3.0);
+    let input = Tensor::from_fn([200_003], |i| i as f32);
+    let expected = Tensor::from_fn([200_003], |i| i as f32 + 3.0);
     for text in [COUNTED, &COUNTED.replace("cost 100", "cost 0")] {
         let executable = executable(text);
         for _ in 0..3 {
@@ -291,9 +291,9 @@ fn every_iteration_is_done_once_on_either_way() {
 /// show, for its result does not.
 #[test]
 fn a_launch_is_repeated_as_often_as_was_asked_for() {
-    let text = COUNTED.replace("launch @one_more($1, $1) sizes 100003 cost 100", "");
-    let bytes = 2 * 4 * 100_003;
-    let input = Tensor::from_fn([100_003], |i| i as f32);
+    let text = COUNTED.replace("launch @one_more($1, $1) sizes 200003 cost 100", "");
+    let bytes = 2 * 4 * 200_003;
+    let input = Tensor::from_fn([200_003], |i| i as f32);
     for text in [&text, &text.replace("cost 100", "cost 0")] {
         let executable = executable(text);
         for times in [1, 4, 5] {
