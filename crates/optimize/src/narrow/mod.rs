@@ -308,29 +308,6 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_columns_that_are_turned_around_is_the_last() {
-        check(
-            narrow,
-            "(%0: f32[64,1], %1: f32[64,1]) -> (f32[64])",
-            "%2: f32[64,2] = concatenate[axis=1] %0, %1
-            %3: f32[64,2] = exp %2
-            %4: f32[64,2] = reverse[axes=[1]] %3
-            %5: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %4
-            %6: f32[64] = reshape[shape=[64]] %5
-            return %6",
-            expect![[r#"
-                %2: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %0
-                %3: f32[64] = reshape[shape=[64]] %2
-                %4: f32[64,1] = slice[start=[0,0], limit=[64,1], step=[1,1]] %1
-                %5: f32[64] = reshape[shape=[64]] %4
-                %6: f32[64] = exp %3
-                %7: f32[64] = exp %5
-                return %7
-            "#]],
-        );
-    }
-
-    #[test]
     fn a_sum_along_the_axis_is_a_sum_of_columns() {
         check(
             narrow,
