@@ -112,7 +112,6 @@ impl Buffer {
     /// Memory in the buffer itself, every byte of it like this one.
     #[inline]
     fn small(bytes: usize, byte: MaybeUninit<u8>) -> Buffer {
-        stats::allocated();
         Buffer::new(NonNull::dangling(), bytes, Origin::Here(Small([byte; SMALL])))
     }
 
@@ -153,7 +152,6 @@ impl Buffer {
             // Nothing to guard: the address of an empty allocation is itself never mapped.
             return Buffer::from_allocator(0, CHEAP_ALIGN, |layout| (allocated(layout), layout));
         }
-        stats::allocated();
         let mapping = guard::Mapping::new(bytes, align).unwrap_or_else(|| too_large(bytes));
         Buffer::new(mapping.start(), bytes, Origin::Guarded(mapping))
     }
@@ -176,7 +174,6 @@ impl Buffer {
         align: usize,
         allocate: impl FnOnce(Layout) -> (NonNull<u8>, Layout),
     ) -> Buffer {
-        stats::allocated();
         if bytes == 0 {
             let nothing = NonNull::<CacheLine>::dangling().cast();
             return Buffer::new(nothing, 0, Origin::Fresh { base: nothing, layout: Layout::new::<()>() });
@@ -194,7 +191,7 @@ impl Buffer {
     #[inline]
     fn new(ptr: NonNull<u8>, bytes: usize, origin: Origin) -> Buffer {
         let buffer = Buffer { ptr, bytes, origin };
-        stats::held(buffer.held());
+        stats::held(buffer.held(), !matches!(buffer.origin, Origin::Vec(_)));
         buffer
     }
 

@@ -31,5 +31,5 @@ pub use npy::NpyError;
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use shape::{Dim, Shape};
-pub use tensor::{Identity, Tensor};
+pub use tensor::{Blank, Identity, Tensor};
 pub use together::Together;

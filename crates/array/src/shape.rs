@@ -5,6 +5,7 @@
 
 use smallvec::SmallVec;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// The size of one axis. A type of its own, so that symbolic sizes can come later.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -36,15 +37,40 @@ impl fmt::Display for Dim {
     }
 }
 
-/// The sizes of all axes, outermost first. Rank 0, a scalar, is the default.
-#[derive(PartialEq, Eq, Hash, Default)]
-pub struct Shape(SmallVec<[Dim; 4]>);
+/// Axes for which nothing is allocated.
+const FEW: usize = 4;
 
-impl Clone for Shape {
-    /// As memory is copied: derived, sizes would be cloned one by one, and every result of a call has a shape.
+/// The sizes of all axes, outermost first. Rank 0, a scalar, is the default.
+#[derive(Clone)]
+pub struct Shape(Dims);
+
+/// The sizes of few axes are all there, so that a shape is cloned and moved as it lies in memory: every result of a call
+/// has one.
+#[derive(Clone)]
+enum Dims {
+    Few { rank: u8, dims: [Dim; FEW] },
+    Many(Box<[Dim]>),
+}
+
+impl Default for Shape {
     #[inline]
-    fn clone(&self) -> Shape {
-        Shape(SmallVec::from_slice(&self.0))
+    fn default() -> Shape {
+        Shape(Dims::Few { rank: 0, dims: [Dim(0); FEW] })
+    }
+}
+
+impl PartialEq for Shape {
+    #[inline]
+    fn eq(&self, other: &Shape) -> bool {
+        self.dims() == other.dims()
+    }
+}
+
+impl Eq for Shape {}
+
+impl Hash for Shape {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.dims().hash(state);
     }
 }
 
@@ -62,13 +88,17 @@ impl Shape {
     /// The number of axes.
     #[inline]
     pub fn rank(&self) -> usize {
-        self.0.len()
+        self.dims().len()
     }
 
     /// The axes.
     #[inline]
     pub fn dims(&self) -> &[Dim] {
-        &self.0
+        match &self.0 {
+            // The rank is never more; said so that no way out for that is made.
+            Dims::Few { rank, dims } => &dims[..usize::from(*rank).min(FEW)],
+            Dims::Many(dims) => dims,
+        }
     }
 
     /// The size of one axis.
@@ -78,7 +108,7 @@ impl Shape {
     /// If there is no such axis.
     #[inline]
     pub fn size(&self, axis: usize) -> usize {
-        self.0[axis].size()
+        self.dims()[axis].size()
     }
 
     /// The sizes of all axes.
@@ -89,7 +119,7 @@ impl Shape {
     /// The sizes of all axes, one by one.
     #[inline]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + Clone + '_ {
-        self.0.iter().map(|dim| dim.size())
+        self.dims().iter().map(|dim| dim.size())
     }
 
     /// The number of elements; saturates where [`Shape::checked_len`] says `None`.
@@ -132,9 +162,8 @@ impl Shape {
     /// If `axis` is beyond the rank.
     #[must_use]
     pub fn insert(&self, axis: usize, size: usize) -> Shape {
-        let mut shape = self.clone();
-        shape.0.insert(axis, Dim(size));
-        shape
+        let (before, after) = self.dims().split_at(axis);
+        before.iter().copied().chain([Dim(size)]).chain(after.iter().copied()).collect()
     }
 
     /// The shape without one axis.
@@ -144,9 +173,8 @@ impl Shape {
     /// If there is no such axis.
     #[must_use]
     pub fn remove(&self, axis: usize) -> Shape {
-        let mut shape = self.clone();
-        shape.0.remove(axis);
-        shape
+        let (before, after) = (&self.dims()[..axis], &self.dims()[axis + 1..]);
+        before.iter().chain(after).copied().collect()
     }
 
     /// The shape with another size for one axis.
@@ -156,21 +184,26 @@ impl Shape {
     /// If there is no such axis.
     #[must_use]
     pub fn with(&self, axis: usize, size: usize) -> Shape {
-        let mut shape = self.clone();
-        shape.0[axis] = Dim(size);
-        shape
+        let (before, after) = (&self.dims()[..axis], &self.dims()[axis + 1..]);
+        before.iter().copied().chain([Dim(size)]).chain(after.iter().copied()).collect()
     }
 }
 
 impl FromIterator<usize> for Shape {
     fn from_iter<I: IntoIterator<Item = usize>>(sizes: I) -> Shape {
-        Shape(sizes.into_iter().map(Dim).collect())
+        sizes.into_iter().map(Dim).collect()
     }
 }
 
 impl FromIterator<Dim> for Shape {
     fn from_iter<I: IntoIterator<Item = Dim>>(dims: I) -> Shape {
-        Shape(dims.into_iter().collect())
+        let dims: SmallVec<[Dim; FEW]> = dims.into_iter().collect();
+        let mut few = [Dim(0); FEW];
+        few.iter_mut().zip(&dims).for_each(|(few, dim)| *few = *dim);
+        match u8::try_from(dims.len()) {
+            Ok(rank) if dims.len() <= FEW => Shape(Dims::Few { rank, dims: few }),
+            _ => Shape(Dims::Many(dims.into_boxed_slice())),
+        }
     }
 }
 
@@ -220,7 +253,7 @@ impl<const N: usize> PartialEq<[usize; N]> for Shape {
 impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;
-        for (axis, dim) in self.0.iter().enumerate() {
+        for (axis, dim) in self.dims().iter().enumerate() {
             let comma = if axis == 0 { "" } else { "," };
             write!(f, "{comma}{dim}")?;
         }

@@ -56,14 +56,16 @@ thread_local! {
 }
 
 #[inline]
-fn add(which: impl Fn(&Counts) -> &AtomicU64, number: u64) {
+fn count(allocations: u64, bytes: u64) {
     let own = OWN.try_with(|own| {
         // Nobody else writes here.
-        let count = which(own.0);
-        count.store(count.load(Relaxed).wrapping_add(number), Relaxed);
+        let add = |to: &AtomicU64, number: u64| to.store(to.load(Relaxed).wrapping_add(number), Relaxed);
+        add(&own.0.allocations, allocations);
+        add(&own.0.live_bytes, bytes);
     });
     if own.is_err() {
-        which(&LATE).fetch_add(number, Relaxed);
+        LATE.allocations.fetch_add(allocations, Relaxed);
+        LATE.live_bytes.fetch_add(bytes, Relaxed);
     }
 }
 
@@ -86,17 +88,13 @@ pub fn live_bytes() -> u64 {
     u64::try_from(sum.cast_signed()).unwrap_or(0)
 }
 
+/// A buffer holds so many bytes, which were allocated for it or taken over.
 #[inline]
-pub(crate) fn allocated() {
-    add(|counts| &counts.allocations, 1);
-}
-
-#[inline]
-pub(crate) fn held(bytes: usize) {
-    add(|counts| &counts.live_bytes, bytes as u64);
+pub(crate) fn held(bytes: usize, is_allocated: bool) {
+    count(u64::from(is_allocated), bytes as u64);
 }
 
 #[inline]
 pub(crate) fn released(bytes: usize) {
-    add(|counts| &counts.live_bytes, (bytes as u64).wrapping_neg());
+    count(0, (bytes as u64).wrapping_neg());
 }

@@ -142,16 +142,8 @@ impl Tensor {
     /// If the shape has no [`Shape::checked_len`].
     #[inline]
     pub unsafe fn uninit(dtype: DType, shape: impl Into<Shape>) -> (Tensor, *mut u8) {
-        let shape = shape.into();
-        let buffer = Buffer::fresh(possible(&shape) * dtype.size(), dtype.align());
-        let tensor = Tensor::of(dtype, shape, buffer);
-        // Asked of the buffer where it stays, without looking for others who may have it, as `unique_ptr` does: there are
-        // none yet, and looking takes as long as a small kernel.
-        let buffer = Arc::as_ptr(&tensor.buffer).cast_mut();
-        // SAFETY: the buffer is alive, and the `Arc` was made just now: there is no clone and no `Weak` through which
-        // anybody else could look at it. What `as_ptr` gives may be written through, as `from_raw` could get it back.
-        let address = unsafe { &mut *buffer }.as_mut_ptr().as_ptr();
-        (tensor, address)
+        // SAFETY: the caller's promise.
+        unsafe { Blank::new(dtype, shape).uninit() }
     }
 
     /// A tensor that spans a buffer of its own.
@@ -177,6 +169,62 @@ impl Tensor {
         );
         let offset = self.offset + skip * self.dtype.size();
         Tensor { dtype: self.dtype, shape, buffer: Arc::clone(&self.buffer), offset }
+    }
+}
+
+/// What a tensor is but for its memory, found to be possible: for results that are made again and again.
+#[derive(Clone, Debug)]
+pub struct Blank {
+    dtype: DType,
+    shape: Shape,
+    bytes: usize,
+}
+
+impl Blank {
+    /// # Panics
+    ///
+    /// If the shape has no [`Shape::checked_len`].
+    #[inline]
+    pub fn new(dtype: DType, shape: impl Into<Shape>) -> Blank {
+        let shape = shape.into();
+        let bytes = possible(&shape) * dtype.size();
+        Blank { dtype, shape, bytes }
+    }
+
+    /// The type of the elements.
+    #[inline]
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// The size of every axis.
+    #[inline]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The number of bytes that the elements take.
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// A tensor in fresh memory, with its address.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Tensor::uninit`].
+    #[inline]
+    pub unsafe fn uninit(&self) -> (Tensor, *mut u8) {
+        let buffer = Buffer::fresh(self.bytes, self.dtype.align());
+        let tensor = Tensor::of(self.dtype, self.shape.clone(), buffer);
+        // Asked of the buffer where it stays, without looking for others who may have it, as `unique_ptr` does: there are
+        // none yet, and looking takes as long as a small kernel.
+        let buffer = Arc::as_ptr(&tensor.buffer).cast_mut();
+        // SAFETY: the buffer is alive, and the `Arc` was made just now: there is no clone and no `Weak` through which
+        // anybody else could look at it. What `as_ptr` gives may be written through, as `from_raw` could get it back.
+        let address = unsafe { &mut *buffer }.as_mut_ptr().as_ptr();
+        (tensor, address)
     }
 }
 

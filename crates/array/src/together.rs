@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::buffer::{Buffer, is_guarded};
-use crate::{DType, Shape, Tensor};
+use crate::{Blank, Tensor};
 
 /// Bytes that each of them has, whatever its size: a cache line, so that no two threads write into one.
 const ROOM: usize = 64;
@@ -21,8 +21,8 @@ pub struct Together {
 impl Together {
     /// Whether an array is small enough. Under guard none is: each has pages of its own.
     #[inline]
-    pub fn suits(dtype: DType, shape: &Shape) -> bool {
-        (1..=ROOM).contains(&shape.len().saturating_mul(dtype.size())) && !is_guarded()
+    pub fn suits(blank: &Blank) -> bool {
+        (1..=ROOM).contains(&blank.bytes()) && !is_guarded()
     }
 
     /// Room for so many tensors.
@@ -42,20 +42,21 @@ impl Together {
     ///
     /// If there is no room left, or not enough for this one.
     #[inline]
-    pub unsafe fn uninit(&mut self, dtype: DType, shape: &Shape) -> (Tensor, *mut u8) {
+    pub unsafe fn uninit(&mut self, blank: &Blank) -> (Tensor, *mut u8) {
         let offset = self.used * ROOM;
-        let bytes = shape.len() * dtype.size();
-        assert!(bytes <= ROOM && offset < self.buffer.bytes(), "no room for {shape}");
+        let shape = blank.shape();
+        assert!(blank.bytes() <= ROOM && offset < self.buffer.bytes(), "no room for {shape}");
         self.used += 1;
         // SAFETY: the offset is inside the buffer, and so is as much room behind it.
         let address = unsafe { self.base.add(offset) };
-        (Tensor::inside(dtype, shape.clone(), &self.buffer, offset), address)
+        (Tensor::inside(blank.dtype(), shape.clone(), &self.buffer, offset), address)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DType, Shape};
 
     #[test]
     fn tensors_do_not_touch_and_share_one_buffer() {
@@ -66,7 +67,7 @@ mod tests {
             .zip(1u8..)
             .map(|(shape, number)| {
                 // SAFETY: it is written before it is read.
-                let (tensor, address) = unsafe { together.uninit(DType::F32, shape) };
+                let (tensor, address) = unsafe { together.uninit(&Blank::new(DType::F32, shape)) };
                 let value = f32::from(number);
                 for i in 0..shape.len() {
                     // SAFETY: so many elements are at this address.
@@ -88,9 +89,9 @@ mod tests {
 
     #[test]
     fn only_small_ones_that_are_something() {
-        assert!(Together::suits(DType::F64, &[8].into()));
-        assert!(!Together::suits(DType::F64, &[9].into()));
-        assert!(!Together::suits(DType::F64, &[0].into()));
+        assert!(Together::suits(&Blank::new(DType::F64, [8])));
+        assert!(!Together::suits(&Blank::new(DType::F64, [9])));
+        assert!(!Together::suits(&Blank::new(DType::F64, [0])));
     }
 
     #[test]
@@ -99,7 +100,7 @@ mod tests {
             let mut together = Together::new(1);
             for _ in 0..2 {
                 // SAFETY: nobody reads it.
-                let (tensor, _) = unsafe { together.uninit(DType::F32, &Shape::scalar()) };
+                let (tensor, _) = unsafe { together.uninit(&Blank::new(DType::F32, Shape::scalar())) };
                 drop(tensor);
             }
         })

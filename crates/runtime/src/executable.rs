@@ -7,14 +7,14 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tracewell_array::{DType, Shape, Tensor, Together};
+use tracewell_array::{Blank, DType, Shape, Tensor, Together};
 use tracewell_codegen::Target;
 use tracewell_kernel::{Kernel, LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
 
 use crate::cache::{CompiledKernel, compiled, compiled_for};
 use crate::copy::copy;
 use crate::error::{BuildError, RunError};
-use crate::launch::{Addresses, Launch};
+use crate::launch::{Addresses, FEW, Launch};
 use crate::library;
 use crate::memory::{Arenas, Near, allocated_scratch, scratch};
 use crate::stop::Stop;
@@ -87,15 +87,14 @@ pub struct Executable {
 struct Wanted {
     slot: usize,
     dtype: DType,
-    len: usize,
+    bytes: usize,
 }
 
 /// A slot made by each run.
 #[derive(Debug)]
 struct Output {
     slot: usize,
-    dtype: DType,
-    shape: Shape,
+    blank: Blank,
     reuse: Option<usize>,
     /// Whether it shares memory with others that are as small. One that may take over that of an input does not: whoever
     /// gives arrays away wants to do so with the next, too.
@@ -200,14 +199,16 @@ impl Executable {
             match &data.role {
                 Role::Input(number) => {
                     self.inputs.resize(self.inputs.len().max(number + 1), None);
-                    self.inputs[*number] = Some(Wanted { slot, dtype: data.dtype, len: data.len });
+                    self.inputs[*number] =
+                        Some(Wanted { slot, dtype: data.dtype, bytes: data.len * data.dtype.size() });
                 }
                 Role::Output { reuse } => {
                     let mut results = self.program.results.iter().zip(types);
                     let ty = results.find(|(id, _)| id.0 as usize == slot).map(|(_, ty)| ty.clone());
                     let (dtype, shape) = ty.unwrap_or_else(|| (data.dtype, Shape::from([data.len])));
-                    let (reuse, is_small) = (*reuse, reuse.is_none() && Together::suits(dtype, &shape));
-                    self.outputs.push(Output { slot, dtype, shape, reuse, is_small });
+                    let blank = Blank::new(dtype, shape);
+                    let (reuse, is_small) = (*reuse, reuse.is_none() && Together::suits(&blank));
+                    self.outputs.push(Output { slot, blank, reuse, is_small });
                 }
                 Role::Temp { of, offset } => {
                     let of = of.map(|id| id.0 as usize);
@@ -307,19 +308,24 @@ impl Executable {
         times: usize,
         mut done: impl FnMut(usize),
     ) -> Result<(), RunError> {
-        // Where it stays: one that is made elsewhere is moved.
-        let mut addresses = Addresses::new();
-        addresses.resize(self.program.slots.len(), std::ptr::null_mut());
-        self.place_inputs(inputs, &mut addresses)?;
+        let (mut few, mut many) = ([std::ptr::null_mut(); FEW], Vec::new());
+        let addresses = match few.get_mut(..self.program.slots.len()) {
+            Some(few) => few,
+            None => {
+                many.resize(self.program.slots.len(), std::ptr::null_mut());
+                many.as_mut_slice()
+            }
+        };
+        self.place_inputs(inputs, addresses)?;
         // Results that are inputs are shared now, so that none of them is taken over.
         let through = self.handed_through(inputs);
-        self.place_outputs(results, inputs, &mut addresses);
+        self.place_outputs(results, inputs, addresses);
         for (slot, constant) in &self.constants {
             // Never written: a rule of the verifier.
             addresses[*slot] = constant.as_ptr().cast_mut();
         }
         let mut near = Near::new();
-        let scratch = self.place_temps(&mut near, &mut addresses);
+        let scratch = self.place_temps(&mut near, addresses);
         let stop = Stop::current();
         // A kernel that is all there is is launched again and again, without what is between steps.
         let (times, alone) = match self.steps[..] {
@@ -331,7 +337,7 @@ impl Executable {
             let outcome = match step {
                 Action::Launch(launch) => {
                     // SAFETY: the program verified with this launch, and `addresses` are those of its slots.
-                    unsafe { launch.run(&self.kernels[launch.kernel], &addresses, &stop, alone) }
+                    unsafe { launch.run(&self.kernels[launch.kernel], addresses, &stop, alone) }
                 }
                 Action::Copy { from, to, bytes } => {
                     // SAFETY: the program verified: both slots have so many bytes, the first was written before. They
@@ -361,22 +367,23 @@ impl Executable {
         Ok(())
     }
 
-    fn place_inputs(&self, inputs: &[Input<'_>], addresses: &mut Addresses) -> Result<(), RunError> {
+    fn place_inputs(&self, inputs: &[Input<'_>], addresses: &mut [*mut u8]) -> Result<(), RunError> {
         // Inputs after the last one that is used may be left out or not.
         if inputs.len() < self.inputs.len() {
             return Err(RunError::Count { expected: self.inputs.len(), found: inputs.len() });
         }
-        let addresses = addresses.as_mut_slice();
         for (number, (input, wanted)) in inputs.iter().zip(&self.inputs).enumerate() {
-            let Some(Wanted { slot, dtype, len }) = *wanted else { continue };
+            let Some(Wanted { slot, dtype, bytes }) = *wanted else { continue };
             match input.tensor() {
-                Some(tensor) if holds(tensor, dtype, len) => {
+                // So many elements, or parts of complex ones.
+                Some(tensor) if tensor.dtype().real() == dtype && tensor.size_bytes() == bytes => {
                     // Read only, unless an output takes it over.
                     addresses[slot] = tensor.as_ptr().cast_mut();
                 }
                 tensor => {
                     let found = tensor.map(|tensor| (tensor.dtype(), tensor.len()));
-                    return Err(RunError::Input { input: number, expected: (dtype, len), found });
+                    let expected = (dtype, bytes / dtype.size());
+                    return Err(RunError::Input { input: number, expected, found });
                 }
             }
         }
@@ -384,23 +391,32 @@ impl Executable {
     }
 
     /// Makes the slots that the program writes, in their order.
-    fn place_outputs(&self, made: &mut Results, inputs: &mut [Input<'_>], addresses: &mut Addresses) {
+    fn place_outputs(&self, made: &mut Results, inputs: &mut [Input<'_>], addresses: &mut [*mut u8]) {
         let mut together = (self.small_outputs > 1).then(|| Together::new(self.small_outputs));
         made.reserve(self.outputs.len());
         for output in &self.outputs {
-            let (tensor, address) = taken_over(output, inputs).unwrap_or_else(|| match &mut together {
+            // Each is pushed where it is made: one that comes from several places is put together in memory first, and
+            // moving it from there takes as long as a small kernel.
+            let address = if let Some((tensor, address)) = taken_over(output, inputs) {
+                made.push(tensor);
+                address
+            } else if let Some(together) = together.as_mut().filter(|_| output.is_small) {
                 // SAFETY: the program writes every output before it ends, or the run fails and nobody sees it.
-                Some(together) if output.is_small => unsafe { together.uninit(output.dtype, &output.shape) },
+                let (tensor, address) = unsafe { together.uninit(&output.blank) };
+                made.push(tensor);
+                address
+            } else {
                 // SAFETY: as above.
-                _ => unsafe { Tensor::uninit(output.dtype, &output.shape) },
-            });
+                let (tensor, address) = unsafe { output.blank.uninit() };
+                made.push(tensor);
+                address
+            };
             addresses[output.slot] = address;
-            made.push(tensor);
         }
     }
 
     /// Scratch for all temporaries. Under guard each gets memory of its own, so that none can reach into another.
-    fn place_temps(&self, near: &mut Near, addresses: &mut Addresses) -> SmallVec<[Tensor; 1]> {
+    fn place_temps(&self, near: &mut Near, addresses: &mut [*mut u8]) -> SmallVec<[Tensor; 1]> {
         if self.temps.is_empty() {
             return SmallVec::new();
         }
@@ -455,22 +471,17 @@ impl Executable {
     }
 }
 
-/// Whether the memory of a tensor is what a slot wants: so many elements, or parts of complex ones.
-fn holds(tensor: &Tensor, dtype: DType, len: usize) -> bool {
-    tensor.dtype().real() == dtype && tensor.size_bytes() == len * dtype.size()
-}
-
 /// The memory of a given input that nobody else refers to, as the memory of an output.
 fn taken_over(output: &Output, inputs: &mut [Input<'_>]) -> Option<(Tensor, *mut u8)> {
     let input = &mut inputs[output.reuse?];
     let Input::Given(tensor) = input else { return None };
-    if tensor.dtype() != output.dtype || tensor.len() != output.shape.len() {
+    if tensor.dtype() != output.blank.dtype() || tensor.size_bytes() != output.blank.bytes() {
         return None;
     }
     tensor.unique_ptr()?;
     let Input::Given(tensor) = std::mem::replace(input, Input::Taken) else { return None };
-    let mut tensor =
-        if *tensor.shape() == output.shape { *tensor } else { owned_reshape(*tensor, &output.shape) };
+    let shape = output.blank.shape();
+    let mut tensor = if tensor.shape() == shape { *tensor } else { owned_reshape(*tensor, shape) };
     let address = tensor.unique_ptr()?;
     Some((tensor, address))
 }

@@ -22,7 +22,7 @@ use tracewell_library::{pool, walk};
 pub(crate) type Addresses = SmallVec<[*mut u8; FEW]>;
 
 /// Most buffers of a program or launch that allocates no list of them.
-const FEW: usize = 24;
+pub(crate) const FEW: usize = 24;
 
 /// A kernel with what it is launched on.
 #[derive(Debug)]

@@ -71,12 +71,21 @@ pub(crate) fn run(executable: &Executable, inputs: &mut [Input<'_>]) -> Result<R
     raised(executable.run(inputs))
 }
 
+/// The same, into a list without results.
+pub(crate) fn run_into(
+    executable: &Executable,
+    results: &mut Results,
+    inputs: &mut [Input<'_>],
+) -> Result<(), Error> {
+    raised(executable.run_into(results, inputs))
+}
+
 /// The same so many times.
 pub(crate) fn repeat(executable: &Executable, inputs: &[Tensor], times: usize) -> Result<Results, Error> {
     raised(executable.repeat(inputs, times))
 }
 
-fn raised(results: Result<Results, RunError>) -> Result<Results, Error> {
+fn raised<T>(results: Result<T, RunError>) -> Result<T, Error> {
     results.map_err(told).map_err(|failed| match failed {
         Failed::Error(error) => error,
         Failed::Panic(payload) => std::panic::resume_unwind(payload),

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 use std::sync::{Arc, Once};
 
 use rustc_hash::{FxHashMap, FxHasher};
@@ -13,7 +14,7 @@ use tracewell_runtime::{Executable, Input, Results};
 use tracewell_trace::{Error, Executor, Value, Values, install_executor};
 
 use crate::checks::{check_primitive, checks_values};
-use crate::executable::{executable, failure, run};
+use crate::executable::{executable, failure, run_into};
 use crate::pipeline::Settings;
 
 /// Makes the compiled executor the one that runs primitives.
@@ -42,9 +43,17 @@ struct Kept {
 /// Programs kept by each thread without a lock; more are found in the shared cache.
 const KEPT: usize = 512;
 
-thread_local! {
+/// Those of a thread, which counts for itself who uses one.
+#[derive(Default)]
+struct Own {
     /// By what [`hash`] says of the primitive and its operands; there may be several of the same.
-    static PROGRAMS: RefCell<FxHashMap<u64, SmallVec<[Kept; 1]>>> = RefCell::default();
+    programs: FxHashMap<u64, SmallVec<[Rc<Kept>; 1]>>,
+    /// The one that was run last: in a loop it is the next one, too.
+    last: Option<Rc<Kept>>,
+}
+
+thread_local! {
+    static OWN: RefCell<Own> = RefCell::default();
 }
 
 /// What is known of an operand's type, without a copy of its shape: whether it is weak, and one literal repeated.
@@ -73,32 +82,36 @@ impl Kept {
     }
 }
 
-/// The program of a primitive on such operands, if it was made before, and which of its results are weak.
-fn kept(prim: &Prim, operands: &[Value]) -> Option<(Arc<Executable>, SmallVec<[bool; 1]>)> {
-    PROGRAMS.with_borrow(|programs| {
-        let kept = programs.get(&hash(prim, operands))?.iter().find(|kept| kept.is_for(prim, operands))?;
-        Some((kept.program.clone(), kept.weak.clone()))
+/// The program of a primitive on such operands, if it was made before.
+fn kept(prim: &Prim, operands: &[Value]) -> Option<Rc<Kept>> {
+    OWN.with_borrow_mut(|own| {
+        if let Some(last) = own.last.as_ref().filter(|last| last.is_for(prim, operands)) {
+            return Some(last.clone());
+        }
+        let alike = own.programs.get(&hash(prim, operands))?;
+        own.last = alike.iter().find(|kept| kept.is_for(prim, operands)).cloned();
+        own.last.clone()
     })
 }
 
 /// Makes the program, and keeps it.
-fn make(prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Arc<Executable>, Error> {
+fn make(prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Rc<Kept>, Error> {
     let types = operands.iter().map(|v| (v.ty(), matches!(v, Value::Splat(_)))).collect();
     let key: Key = (prim.clone(), types);
     let program = one_equation(&key, results)?;
     let weak = results.iter().map(|ty| ty.weak).collect();
-    PROGRAMS.with_borrow_mut(|programs| {
-        if programs.len() >= KEPT {
-            programs.clear();
+    let kept = Rc::new(Kept { key, program, weak });
+    OWN.with_borrow_mut(|own| {
+        if own.programs.len() >= KEPT {
+            own.programs.clear();
         }
-        let kept = Kept { key, program: program.clone(), weak };
-        programs.entry(hash(prim, operands)).or_default().push(kept);
+        own.programs.entry(hash(prim, operands)).or_default().push(kept.clone());
     });
-    Ok(program)
+    Ok(kept)
 }
 
-/// Runs a program on operands whose data is known.
-fn run_on(program: &Executable, operands: &[Value]) -> Result<Results, Error> {
+/// Runs a program on operands whose data is known, into a list without results.
+fn run_on(program: &Executable, operands: &[Value], results: &mut Results) -> Result<(), Error> {
     let scalars: SmallVec<[Tensor; 2]> = operands.iter().filter_map(scalar).collect();
     let mut scalars = scalars.iter();
     let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
@@ -109,7 +122,7 @@ fn run_on(program: &Executable, operands: &[Value]) -> Result<Results, Error> {
             Value::Traced(_) => return Err(Error::bug("a tracer reached the executor")),
         }
     }
-    run(program, &mut inputs)
+    run_into(program, results, &mut inputs)
 }
 
 impl Executor for Compiled {
@@ -121,11 +134,12 @@ impl Executor for Compiled {
             let called = callback.function.call(&known, results);
             return called.map_err(|error| failure(callback.function.name(), error));
         }
-        let program = match kept(prim, operands) {
-            Some((program, _)) => program,
+        let kept = match kept(prim, operands) {
+            Some(kept) => kept,
             None => make(prim, operands, results)?,
         };
-        let results = run_on(&program, operands)?;
+        let mut results = Results::new();
+        run_on(&kept.program, operands, &mut results)?;
         if checks_values() {
             let known: Option<Vec<Tensor>> = operands.iter().map(Value::known).collect();
             check_primitive(prim, &known.unwrap_or_default(), &results, self)?;
@@ -137,17 +151,22 @@ impl Executor for Compiled {
         if checks_values() {
             return None;
         }
-        let (program, weak) = kept(prim, operands)?;
-        let values = |results: Results| {
-            results.into_iter().zip(weak).map(|(tensor, weak)| Value::Known(tensor, weak)).collect()
-        };
-        Some(run_on(&program, operands).map(values))
+        let kept = kept(prim, operands)?;
+        let mut results = Results::new();
+        if let Err(error) = run_on(&kept.program, operands, &mut results) {
+            return Some(Err(error));
+        }
+        let mut values = Values::new();
+        for (tensor, weak) in results.into_iter().zip(&kept.weak) {
+            values.push(Value::Known(tensor, *weak));
+        }
+        Some(Ok(values))
     }
 }
 
 /// Forgets the programs of this thread.
 pub(crate) fn forget_programs() {
-    PROGRAMS.with_borrow_mut(|programs| programs.clear());
+    OWN.with_borrow_mut(|own| *own = Own::default());
 }
 
 fn scalar(value: &Value) -> Option<Tensor> {

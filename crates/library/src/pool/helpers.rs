@@ -47,21 +47,26 @@ pub fn share(parts: usize, work: impl Fn(usize) + Sync) {
 
 /// The same; if it goes back, every thread begins with the last of its parts.
 pub fn share_walk(parts: usize, back: bool, work: impl Fn(usize) + Sync) {
-    let wanted = parts.saturating_sub(1).min(threads() - 1);
+    let wanted = parts.saturating_sub(1).min(threads() - 1).min(MOST_TAKERS - 1);
     if wanted == 0 {
         return walk(0..parts, back, work);
     }
     let job = Job {
         work: &work,
         parts: Parts { count: parts, stretches: (wanted + 1).min(MOST_STRETCHES), back },
-        taken: [const { AtomicUsize::new(0) }; MOST_STRETCHES],
-        helping: AtomicUsize::new(0),
-        caller: thread::current(),
         panicked: Mutex::new(None),
+        taken: [const { AtomicUsize::new(0) }; MOST_STRETCHES],
+        caller: OnceLock::new(),
     };
     let called = Called(&job);
-    HELPERS.iter().filter(|helper| helper.call(&job)).take(wanted).for_each(drop);
+    let mut takers = 1;
+    for helper in HELPERS.iter() {
+        takers += usize::from(takers <= wanted && helper.call(&job, takers));
+    }
     job.run(0);
+    // Those for whom nobody came, or came in time.
+    (takers..job.parts.stretches).for_each(|stretch| job.begin(stretch));
+    HELPERS.iter().filter_map(|helper| helper.recall(&job)).for_each(|taker| job.begin(taker));
     drop(called);
     let panicked = job.panicked.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(payload) = panicked {
@@ -78,26 +83,40 @@ pub fn share_out<T: Send>(things: Vec<T>, work: impl Fn(T) + Sync) {
     });
 }
 
-/// A piece of work.
+/// A piece of work. What a helper reads to begin is in one line of the caches, and nobody writes there meanwhile.
+///
+/// The first part of a stretch is its thread's without a word: a line that two threads count in goes to and fro
+/// between them, which takes as long as a small part.
+#[repr(C, align(512))]
 struct Job<'a> {
     work: &'a (dyn Fn(usize) + Sync),
     parts: Parts,
-    /// How many parts of each stretch were taken.
-    taken: [AtomicUsize; MOST_STRETCHES],
-    /// How many helpers were called and have not ended.
-    helping: AtomicUsize,
-    caller: Thread,
     /// What a helper panicked with.
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
+    /// How many parts of each stretch were taken after its first.
+    taken: [AtomicUsize; MOST_STRETCHES],
+    /// Who has to be woken, once it sleeps.
+    caller: OnceLock<Thread>,
 }
 
 impl Job<'_> {
     /// Takes parts until there are none, as thread number `taker`.
     fn run(&self, taker: usize) {
-        let stretches = self.parts.stretches;
+        self.begin(taker);
+        let Parts { stretches, count, .. } = self.parts;
+        if count == stretches {
+            return;
+        }
         for stretch in (0..stretches).map(|next| (taker + next) % stretches) {
-            let next = || self.parts.of(stretch, self.taken[stretch].fetch_add(1, Ordering::Relaxed));
+            let next = || self.parts.of(stretch, 1 + self.taken[stretch].fetch_add(1, Ordering::Relaxed));
             std::iter::from_fn(next).for_each(|part| (self.work)(part));
+        }
+    }
+
+    /// Does the first part of a stretch; a thread beyond them has none.
+    fn begin(&self, taker: usize) {
+        if taker < self.parts.stretches {
+            self.parts.of(taker, 0).into_iter().for_each(self.work);
         }
     }
 }
@@ -128,17 +147,10 @@ struct Called<'a>(&'a Job<'a>);
 
 impl Drop for Called<'_> {
     fn drop(&mut self) {
-        let job = self.0;
-        let recalled = HELPERS.iter().filter(|helper| helper.recall(job)).count();
-        job.helping.fetch_sub(recalled, Ordering::Relaxed);
-        let is_done = || job.helping.load(Ordering::Acquire) == 0;
-        if !looked_for(is_done) {
-            while !is_done() {
-                // Whoever ends last wakes us.
-                thread::park();
+        for helper in HELPERS.iter() {
+            if helper.recall(self.0).is_none() {
+                helper.wait(self.0);
             }
-            // What we were woken by may have been meant for the caller's own waiting.
-            job.caller.unpark();
         }
     }
 }
@@ -146,25 +158,33 @@ impl Drop for Called<'_> {
 /// A thread, by what it is told.
 #[repr(align(128))]
 struct Helper {
-    /// A job; or [`AWAKE_AND_FREE`], [`ASLEEP`], [`BUSY`].
+    /// A job, with who it is for that job in [`TAKER`] and what became of it in [`BEGUN`] and [`WAITED_FOR`]; or
+    /// [`AWAKE_AND_FREE`], [`ASLEEP`].
     mail: AtomicPtr<Job<'static>>,
     thread: OnceLock<Thread>,
-    /// From 1 on.
-    number: usize,
 }
 
 /// It looks for mail.
 const AWAKE_AND_FREE: *mut Job<'static> = ptr::null_mut();
 /// It has to be woken.
 const ASLEEP: *mut Job<'static> = ptr::without_provenance_mut(1);
-/// It has taken a job.
-const BUSY: *mut Job<'static> = ptr::without_provenance_mut(2);
+
+/// Bits that the address of a job does not have.
+const TAGS: usize = align_of::<Job<'static>>() - 1;
+/// The helper has begun: it cannot be recalled.
+const BEGUN: usize = 256;
+/// Whoever called sleeps until it ends.
+const WAITED_FOR: usize = 128;
+/// The number of the helper among those that take parts.
+const TAKER: usize = 127;
+/// Most threads that work on one job.
+const MOST_TAKERS: usize = TAKER + 1;
 
 impl Helper {
     /// Starts a thread; without one there is one helper less.
     fn start(number: usize) -> Option<&'static Helper> {
         let (mail, thread) = (AtomicPtr::new(AWAKE_AND_FREE), OnceLock::new());
-        let helper: &'static Helper = Box::leak(Box::new(Helper { mail, thread, number }));
+        let helper: &'static Helper = Box::leak(Box::new(Helper { mail, thread }));
         let thread = thread::Builder::new().name(format!("tracewell-helper-{number}"));
         let started = thread.spawn(move || {
             HELPS.set(true);
@@ -177,67 +197,90 @@ impl Helper {
     }
 
     /// Tells it to help with a job, if it is free.
-    fn call(&self, job: &Job<'_>) -> bool {
-        let mail = ptr::from_ref(job).cast_mut().cast::<Job<'static>>();
-        job.helping.fetch_add(1, Ordering::Relaxed);
+    fn call(&self, job: &Job<'_>, taker: usize) -> bool {
+        let mail = ptr::from_ref(job).cast_mut().cast::<Job<'static>>().map_addr(|address| address | taker);
         // The job is written before it is told.
-        let tell =
-            |state| self.mail.compare_exchange(state, mail, Ordering::Release, Ordering::Relaxed).is_ok();
-        if tell(AWAKE_AND_FREE) {
+        if self.changes(AWAKE_AND_FREE, mail, Ordering::Release) {
             return true;
         }
-        let was_asleep = tell(ASLEEP);
+        let was_asleep = self.changes(ASLEEP, mail, Ordering::Release);
         if was_asleep {
             self.thread.get().inspect(|thread| thread.unpark());
-        } else {
-            job.helping.fetch_sub(1, Ordering::Relaxed);
         }
         was_asleep
     }
 
-    /// Takes back what it was told, if it has not begun.
-    fn recall(&self, job: &Job<'_>) -> bool {
-        let mail = ptr::from_ref(job).cast_mut().cast::<Job<'static>>();
-        self.mail.load(Ordering::Relaxed) == mail
-            && self.mail.compare_exchange(mail, AWAKE_AND_FREE, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    fn changes(&self, from: *mut Job<'static>, to: *mut Job<'static>, order: Ordering) -> bool {
+        self.mail.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes back what it was told, if it has not begun; says who it was to be.
+    fn recall(&self, job: &Job<'_>) -> Option<usize> {
+        let mail = self.mail_of(job).filter(|mail| mail.addr() & BEGUN == 0)?;
+        self.changes(mail, AWAKE_AND_FREE, Ordering::Relaxed).then(|| mail.addr() & TAKER)
+    }
+
+    /// Its mail, as long as that is a job.
+    fn mail_of(&self, job: &Job<'_>) -> Option<*mut Job<'static>> {
+        let mail = self.mail.load(Ordering::Acquire);
+        (mail.addr() & !TAGS == ptr::from_ref(job).addr()).then_some(mail)
+    }
+
+    /// Waits until it has left a job.
+    fn wait(&self, job: &Job<'_>) {
+        let has_left = || self.mail_of(job).is_none();
+        if looked_for(has_left) {
+            return;
+        }
+        let caller = job.caller.get_or_init(thread::current);
+        let asks = |mail: *mut Job<'static>| {
+            self.changes(mail, mail.map_addr(|x| x | WAITED_FOR), Ordering::Release)
+        };
+        if self.mail_of(job).is_some_and(asks) {
+            while !has_left() {
+                thread::park();
+            }
+            // What we were woken by may have been meant for the caller's own waiting.
+            caller.unpark();
+        }
     }
 
     /// Waits for a job and helps.
     fn help(&self) {
         let mail = self.take();
-        // SAFETY: whoever sent it keeps it until `helping` is 0, and counted us, for it could not be recalled after it was
-        // taken.
-        let job = unsafe { &*mail };
-        let caller = job.caller.clone();
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.run(self.number))) {
+        // SAFETY: whoever sent it keeps it until it is no longer our mail, for it could not be recalled after it was taken.
+        let job = unsafe { &*mail.map_addr(|address| address & !TAGS) };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.run(mail.addr() & TAKER))) {
             *job.panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
-        // Free before the job ends: the caller's next one may follow at once.
-        self.mail.store(AWAKE_AND_FREE, Ordering::Relaxed);
-        if job.helping.fetch_sub(1, Ordering::Release) == 1 {
-            caller.unpark();
+        if !self.changes(mail, AWAKE_AND_FREE, Ordering::Release) {
+            // It has begun to wait, and has written who it is.
+            self.mail.load(Ordering::Acquire);
+            let caller = job.caller.get().cloned();
+            self.mail.store(AWAKE_AND_FREE, Ordering::Release);
+            caller.inspect(Thread::unpark);
         }
     }
 
     /// The next job, which cannot be recalled any more.
-    fn take(&self) -> *const Job<'static> {
+    fn take(&self) -> *mut Job<'static> {
         loop {
-            let mut taken = ptr::null();
+            let mut taken = ptr::null_mut();
             let looks = || {
                 let mail = self.mail.load(Ordering::Relaxed);
                 if mail == AWAKE_AND_FREE {
                     return false;
                 }
+                let begun = mail.map_addr(|address| address | BEGUN);
                 // The pointer that is there now: it may be another than a moment ago, at the same address.
-                let now = self.mail.compare_exchange(mail, BUSY, Ordering::Acquire, Ordering::Relaxed);
-                now.inspect(|mail| taken = mail.cast_const()).is_ok()
+                let now = self.mail.compare_exchange(mail, begun, Ordering::Acquire, Ordering::Relaxed);
+                now.inspect(|mail| taken = mail.map_addr(|address| address | BEGUN)).is_ok()
             };
             if looked_for(looks) {
                 return taken;
             }
-            let sleeps =
-                self.mail.compare_exchange(AWAKE_AND_FREE, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
-            while sleeps.is_ok() && self.mail.load(Ordering::Relaxed) == ASLEEP {
+            let sleeps = self.changes(AWAKE_AND_FREE, ASLEEP, Ordering::Relaxed);
+            while sleeps && self.mail.load(Ordering::Relaxed) == ASLEEP {
                 thread::park();
             }
         }
@@ -246,7 +289,7 @@ impl Helper {
 
 /// Whether something came true while a thread stayed awake for it.
 fn looked_for(mut is_true: impl FnMut() -> bool) -> bool {
-    let start = Instant::now();
+    let mut start = None;
     loop {
         for _ in 0..LOOKS {
             if is_true() {
@@ -254,7 +297,8 @@ fn looked_for(mut is_true: impl FnMut() -> bool) -> bool {
             }
             spin_loop();
         }
-        if start.elapsed() > AWAKE {
+        // Most often it is true before anybody looks at the clock.
+        if start.get_or_insert_with(Instant::now).elapsed() > AWAKE {
             return false;
         }
     }

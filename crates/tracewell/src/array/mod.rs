@@ -146,7 +146,8 @@ impl Array {
 pub(crate) fn apply(prim: impl Into<Prim>, operands: &[Value], location: &Location) -> Array {
     let prim = prim.into();
     let mut results = or_raise(bind_here(&prim, operands, location), location);
-    Array::from_value(results.remove(0))
+    // What is first, without moving others up.
+    Array::from_value(results.swap_remove(0))
 }
 
 /// Binds with the compiled executor in place.
