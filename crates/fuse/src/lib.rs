@@ -10,8 +10,8 @@
 //!   (where reductions and rows of intermediate values may be part of a kernel) and `order`;
 //! - `nest`: a kernel as loops and scalars; `unify`, `collapse` and `blocks` change it;
 //! - `emit`, and `columns` with `tiles` for reductions down columns: the kernel written down;
-//! - `program`: slots and steps, with `donate` (arguments whose memory a result takes) and `buffers` (where scratch
-//!   lies).
+//! - `program`: slots and steps, with `scalars` (kernels of single elements, joined), `donate` (arguments whose memory
+//!   a result takes) and `buffers` (where scratch lies).
 //!
 //! Invariants: a program computes what its graph does, up to the order of float reductions, which depends on
 //! the graph and its shapes alone and never on the machine; time is linear in the number of equations.
@@ -36,6 +36,7 @@ mod order;
 mod program;
 mod reduce;
 mod rows;
+mod scalars;
 mod strided;
 mod tiles;
 mod unify;

@@ -16,6 +16,7 @@ use crate::emit::{Emitted, emit};
 use crate::materialise::Plan;
 use crate::nest::{Nest, nest};
 use crate::order::Unit;
+use crate::scalars::Scalars;
 use crate::unify::unify;
 
 /// The program of a flow, its temporaries without places, with the equations that each step computes, as far as they are
@@ -42,6 +43,9 @@ pub(crate) fn program(
                 groups.push(sources(flow, flow.calls[call].results.iter().copied()));
             }
         }
+    }
+    if options.fusion {
+        (work, groups) = joined(work, groups);
     }
     let (slots, of) = slots(flow, &plan.stored, &same_memory(flow, &work, &options.donated));
     let mut steps = Steps { kernels: Vec::new(), known: FxHashMap::default(), steps: Vec::new(), of };
@@ -77,6 +81,35 @@ fn sources(flow: &Flow, arrays: impl Iterator<Item = Id>) -> Vec<usize> {
 enum Work {
     Launch(Emitted),
     Call(usize),
+}
+
+/// The same with kernels of single elements joined.
+fn joined(work: Vec<Work>, groups: Vec<Vec<usize>>) -> (Vec<Work>, Vec<Vec<usize>>) {
+    let (mut all, mut of_all) = (Vec::with_capacity(work.len()), Vec::<Vec<usize>>::new());
+    let mut open: Option<Scalars> = None;
+    for (work, group) in work.into_iter().zip(groups) {
+        let next = match (work, &mut open) {
+            (Work::Launch(emitted), Some(scalars)) => match scalars.add(emitted) {
+                Ok(()) => {
+                    let joined = of_all.last_mut().expect("what is open was pushed");
+                    joined.extend(group);
+                    joined.sort_unstable();
+                    joined.dedup();
+                    continue;
+                }
+                Err(emitted) => Work::Launch(*emitted),
+            },
+            (work, _) => work,
+        };
+        all.extend(open.take().map(|scalars| Work::Launch(scalars.joined())));
+        of_all.push(group);
+        match next {
+            Work::Launch(emitted) => open = Some(Scalars::new(emitted)),
+            call => all.push(call),
+        }
+    }
+    all.extend(open.map(|scalars| Work::Launch(scalars.joined())));
+    (all, of_all)
 }
 
 /// The kernels of a cluster, in order.

@@ -44,6 +44,41 @@ fn elementwise() {
     );
 }
 
+/// Numbers that have nothing to do with each other are computed by one kernel, which reads all of them first: results are
+/// in the memory of arguments that were given away, also of one that is read twice.
+#[test]
+fn numbers() {
+    let mut m = Make::new();
+    let (x, y, z) = (m.input(&[]), m.input(&[]), m.input(&[]));
+    let outputs = [m.op(Neg {}, &[&x]), m.op(Mul {}, &[&y, &y]), m.op(Add {}, &[&z, &x])];
+    check(
+        &m.finish(&[&outputs[0], &outputs[1], &outputs[2]]),
+        expect![[r#"
+        program @composition {
+          $0: f32[1] = input 0
+          $1: f32[1] = input 1
+          $2: f32[1] = input 2
+          $3: f32[1] = output reuse input 0
+          $4: f32[1] = output reuse input 1
+          $5: f32[1] = output reuse input 2
+          kernel @mul_and_1_more(b0: f32, b1: f32, b2: f32, b3: mut f32, b4: mut f32, b5: mut f32) {
+            %0: f32 = load b1[0]
+            %1: f32 = mul %0, %0
+            %2: f32 = load b0[0]
+            %3: f32 = load b2[0]
+            %4: f32 = neg %2
+            %5: f32 = add %3, %2
+            store b4[0], %1
+            store b5[0], %5
+            store b3[0], %4
+          }
+          launch @mul_and_1_more($0, $1, $2, $3, $4, $5) cost 2
+          return $3, $4, $5
+        }
+    "#]],
+    );
+}
+
 /// A value that depends on the row alone is computed outside the loop over columns.
 #[test]
 fn broadcast() {
