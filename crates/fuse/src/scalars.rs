@@ -105,3 +105,49 @@ fn renumbered(stmt: &Stmt, value: impl Fn(Value) -> Value, buffer: impl Fn(Buffe
     }
     stmt
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use smallvec::SmallVec;
+    use tracewell_array::DType;
+    use tracewell_kernel::Index;
+
+    /// A kernel that copies a number.
+    fn copied(from: Id, to: Id) -> Emitted {
+        let param = |written| Param { dtype: DType::F32, written, own: false };
+        let at = || Index::at(0);
+        let stmts = vec![
+            Stmt::Load { out: Value(0), buffer: BufferId(0), index: at() },
+            Stmt::Store { buffer: BufferId(1), index: at(), value: Value(0) },
+        ];
+        let kernel = Kernel {
+            name: "copied".to_string(),
+            params: vec![param(false), param(true)],
+            locals: Vec::new(),
+            sizes: 0,
+            values: vec![DType::F32],
+            body: Region { stmts, yields: SmallVec::new() },
+        };
+        Emitted { kernel, arrays: vec![from, to], sizes: Vec::new(), cost: 1 }
+    }
+
+    #[test]
+    fn what_depends_on_each_other_stays_apart() {
+        let mut scalars = Scalars::new(copied(0, 2));
+        for (from, to) in [(2, 5), (4, 2), (4, 0)] {
+            assert!(scalars.add(copied(from, to)).is_err(), "{from} to {to}");
+        }
+        assert!(scalars.add(copied(0, 1)).is_ok());
+        let joined = scalars.joined();
+        assert_eq!(joined.arrays, [0, 1, 2]);
+        assert_eq!(joined.results().collect::<Vec<_>>(), [1, 2]);
+    }
+
+    #[test]
+    fn a_kernel_does_not_grow_for_ever() {
+        let mut scalars = Scalars::new(copied(0, 1));
+        let added = (2..).take_while(|&to| scalars.add(copied(0, to)).is_ok()).count();
+        assert_eq!(2 * (added + 1), MOST);
+    }
+}
