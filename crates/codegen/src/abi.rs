@@ -9,8 +9,8 @@ use cranelift_codegen::isa::CallConv;
 ///
 /// Arguments: the address of each buffer, each run-time size, the range of iterations of the outermost `each`
 /// to run (ignored where `Kernel::parallel_extent` is `None`), and a context, handed on to the [`CallHandler`]
-/// whose address is its first word; the second is the address of the byte that a `Stmt::Poll` looks at. Returns 0, or
-/// the first status other than 0 that the handler returned, or [`STOPPED`].
+/// whose address is its first word; the second is the address of the byte that a `Stmt::Poll` looks at, the third that of
+/// the [`BothSidesHandler`]. Returns 0, or the first status other than 0 that a handler returned, or [`STOPPED`].
 pub type Entry = unsafe extern "C" fn(
     buffers: *const *mut u8,
     sizes: *const i64,
@@ -23,8 +23,30 @@ pub type Entry = unsafe extern "C" fn(
 /// over statements) and the address of each of its buffers. A status other than 0 stops the kernel.
 pub type CallHandler = unsafe extern "C" fn(context: *mut u8, call: i64, buffers: *const *mut u8) -> i64;
 
+/// What generated code calls for two `Stmt::Call` of products that are [both sides](crate::both_sides) of one matrix, and
+/// the `each` between them: the context, the number of the first call, the addresses of the buffers of each, the `each`
+/// and what is handed to that. The number of the second call is the next one.
+pub type BothSidesHandler = unsafe extern "C" fn(
+    context: *mut u8,
+    call: i64,
+    first: *const *mut u8,
+    second: *const *mut u8,
+    each: WideEach,
+    block: *const u8,
+) -> i64;
+
+/// An `each` of its own: iterations from a start to an end. Returns where it stopped, which is the end.
+#[cfg(target_arch = "x86_64")]
+pub type WideEach = unsafe extern "sysv64" fn(block: *const u8, start: i64, end: i64) -> i64;
+/// An `each` of its own: there are none.
+#[cfg(not(target_arch = "x86_64"))]
+pub type WideEach = unsafe extern "C" fn(block: *const u8, start: i64, end: i64) -> i64;
+
 /// Where in a context the address of the flag is that stops a kernel.
 pub(crate) const STOP_AT: i32 = 8;
+
+/// Where in a context the address of the [`BothSidesHandler`] is.
+pub(crate) const BOTH_SIDES_AT: i32 = 16;
 
 /// The status of a kernel that left because the flag was set.
 pub const STOPPED: i64 = 2;
@@ -43,6 +65,12 @@ pub(crate) fn entry_signature(convention: CallConv) -> Signature {
 /// The signature of [`CallHandler`].
 pub(crate) fn handler_signature(convention: CallConv) -> Signature {
     signature(convention, &[POINTER, types::I64, POINTER], types::I64)
+}
+
+/// The signature of [`BothSidesHandler`].
+pub(crate) fn both_sides_signature(convention: CallConv) -> Signature {
+    let pointers = [POINTER; 4];
+    signature(convention, &[&[POINTER, types::I64][..], &pointers].concat(), types::I64)
 }
 
 fn signature(convention: CallConv, params: &[Type], result: Type) -> Signature {

@@ -145,11 +145,12 @@ fn append(bytes: &mut Vec<u8>, leaf: &LeafCode) -> Range<usize> {
     start..start + leaf.instructions
 }
 
-/// The number of the function of wide code that a call is to.
+/// The number of the function of wide code that is called, or whose address is wanted.
 fn wide_function(reloc: &FinalizedMachReloc, function: &Function) -> Option<usize> {
     let FinalizedRelocTarget::ExternalName(ExternalName::User(name)) = &reloc.target else { return None };
     let name = function.params.user_named_funcs().get(*name)?;
-    (name.namespace == WIDE_FUNCTIONS && reloc.kind == Reloc::X86CallPCRel4).then_some(name.index as usize)
+    let is_near = matches!(reloc.kind, Reloc::X86CallPCRel4 | Reloc::X86PCRel4);
+    (name.namespace == WIDE_FUNCTIONS && is_near).then_some(name.index as usize)
 }
 
 fn patch(reloc: &FinalizedMachReloc, function: &Function) -> Option<Patch> {

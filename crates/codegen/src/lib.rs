@@ -11,6 +11,7 @@
 
 mod abi;
 mod access;
+mod both_sides;
 mod code;
 mod convert;
 mod emit;
@@ -27,7 +28,7 @@ mod target;
 mod vector;
 mod wide;
 
-pub use abi::{CallHandler, Entry, STOPPED, Symbol};
+pub use abi::{BothSidesHandler, CallHandler, Entry, STOPPED, Symbol, WideEach};
 pub use code::{Code, Patch, clif_text, compile, disassemble};
 pub use error::CodegenError;
 pub use target::{Loops, Target};

@@ -42,36 +42,48 @@ impl Lower<'_, '_> {
         self.emit.branch(any, (enter, &[]), (exit, &[]));
         self.emit.switch_to(enter);
         let hoisted = self.hoist(body, &[var], Iterations::Independent)?;
+        self.iterations(var, [start, end], extent, body, &hoisted)?;
+        self.emit.enter(exit, &[]);
+        Ok(())
+    }
+
+    /// The iterations of an `each`, of which there are some, after what was hoisted.
+    pub(crate) fn iterations(
+        &mut self,
+        var: Value,
+        [start, end]: [Clif; 2],
+        extent: Option<Size>,
+        body: &Region,
+        hoisted: &[bool],
+    ) -> Lowered {
         // Inside a vector loop, each iteration is one for every lane already.
-        let wide = self.wide_each(var, [start, end], extent, body, &hoisted)?;
+        let wide = self.wide_each(var, [start, end], extent, body, hoisted)?;
         let mut from = wide.unwrap_or(start);
         if from == end {
             // Nothing is left.
-            self.emit.enter(exit, &[]);
             return Ok(());
         }
-        let plan = if self.lanes_around { None } else { self.plan(var, body, &hoisted) };
+        let plan = if self.lanes_around { None } else { self.plan(var, body, hoisted) };
         let divided = plan.is_some();
         if divided && self.loops == Loops::Divided {
             // As many elements as vectors would do.
             let stop = self.whole_steps(from, end, LANES as i64);
-            self.one_by_one(var, [from, stop], body, &hoisted)?;
+            self.one_by_one(var, [from, stop], body, hoisted)?;
             from = stop;
         } else if let Some(plan) = plan {
             let outer = std::mem::replace(&mut self.laned, plan.laned);
             self.lanes_around = true;
             let unroll = if is_straight(body) { unroll(plan.cost, extent) } else { 1 };
             if unroll > 1 && wide.is_none() {
-                from = self.vector_each(var, [from, end], unroll, body, &hoisted)?;
+                from = self.vector_each(var, [from, end], unroll, body, hoisted)?;
             }
-            from = self.vector_each(var, [from, end], 1, body, &hoisted)?;
+            from = self.vector_each(var, [from, end], 1, body, hoisted)?;
             self.lanes_around = false;
             self.laned = outer;
         }
         let outer = std::mem::replace(&mut self.in_tail, divided);
-        self.one_by_one(var, [from, end], body, &hoisted)?;
+        self.one_by_one(var, [from, end], body, hoisted)?;
         self.in_tail = outer;
-        self.emit.enter(exit, &[]);
         Ok(())
     }
 

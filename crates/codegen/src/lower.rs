@@ -5,7 +5,7 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    Function, InstBuilder as _, StackSlot, Type, UserFuncName, Value as Clif, types,
+    Function, InstBuilder as _, Signature, StackSlot, Type, UserFuncName, Value as Clif, types,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;
@@ -14,6 +14,7 @@ use tracewell_kernel::steps::Fault;
 use tracewell_kernel::{BufferId, Carry, Kernel, Op, Region, Size, Stmt, Value, Window};
 
 use crate::abi::{POINTER, STOP_AT, STOPPED, entry_signature, handler_signature};
+use crate::both_sides::BothSides;
 use crate::emit::{Emit, memory, scalar_type};
 use crate::error::CodegenError;
 use crate::hoist::{Iterations, invariant};
@@ -137,13 +138,31 @@ impl Lower<'_, '_> {
     }
 
     pub(crate) fn region(&mut self, region: &Region) -> Lowered {
-        region.stmts.iter().try_for_each(|stmt| self.stmt(stmt))
+        self.stmts(&region.stmts.iter().collect::<Vec<_>>())
     }
 
     /// The statements of a loop's body that were not hoisted.
     pub(crate) fn rest(&mut self, region: &Region, hoisted: &[bool]) -> Lowered {
-        let mut stmts = region.stmts.iter().zip(hoisted);
-        stmts.try_for_each(|(stmt, hoisted)| if *hoisted { Ok(()) } else { self.stmt(stmt) })
+        let stmts = region.stmts.iter().zip(hoisted).filter(|(_, hoisted)| !**hoisted);
+        self.stmts(&stmts.map(|(stmt, _)| stmt).collect::<Vec<_>>())
+    }
+
+    fn stmts(&mut self, stmts: &[&Stmt]) -> Lowered {
+        let mut left = stmts;
+        while let [stmt, rest @ ..] = left {
+            let both = if self.lanes_around { None } else { BothSides::of(left) };
+            left = match both {
+                Some(both) => {
+                    self.both_sides(&both)?;
+                    &left[BothSides::STATEMENTS..]
+                }
+                None => {
+                    self.stmt(stmt)?;
+                    rest
+                }
+            };
+        }
+        Ok(())
     }
 
     /// Does before a loop what can be done there, and says what that was.
@@ -313,19 +332,35 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    fn call(&mut self, windows: &[Window]) {
-        let number = self.emit.int(types::I64, self.calls);
+    pub(crate) fn call(&mut self, windows: &[Window]) {
+        let (number, table) = (self.next_call(), self.table(windows));
+        let signature = handler_signature(self.emit.convention);
+        self.call_handler(0, signature, &[number, table]);
+    }
+
+    /// The number of the next call.
+    pub(crate) fn next_call(&mut self) -> Clif {
         self.calls += 1;
+        self.emit.int(types::I64, self.calls - 1)
+    }
+
+    /// The addresses of windows, in memory.
+    pub(crate) fn table(&mut self, windows: &[Window]) -> Clif {
         let table = self.emit.stack(8 * windows.len().max(1));
         let table = self.emit.stack_address(table, 0);
         for (k, window) in windows.iter().enumerate() {
             let address = self.element_address(window.buffer, &window.start);
             self.emit.ins().store(memory(), address, table, 8 * k as i32);
         }
-        let handler = self.emit.ins().load(POINTER, memory(), self.context, 0);
-        let signature = handler_signature(self.emit.convention);
+        table
+    }
+
+    /// Calls what is `at` a place of the context with that and these arguments, and leaves the kernel if it fails.
+    pub(crate) fn call_handler(&mut self, at: i32, signature: Signature, arguments: &[Clif]) {
+        let handler = self.emit.ins().load(POINTER, memory(), self.context, at);
         let signature = self.emit.builder.import_signature(signature);
-        let call = self.emit.ins().call_indirect(signature, handler, &[self.context, number, table]);
+        let arguments = [&[self.context], arguments].concat();
+        let call = self.emit.ins().call_indirect(signature, handler, &arguments);
         let status = self.emit.builder.inst_results(call)[0];
         let (failed, go_on) = (self.emit.block(&[]), self.emit.block(&[]));
         self.emit.builder.set_cold_block(failed);

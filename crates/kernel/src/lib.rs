@@ -36,7 +36,7 @@ pub use ir::{
 };
 pub use library::{
     AddAt, BufferFn, BufferMut, BufferRef, CallError, Custom, Gemm, Library, LibraryCall, Matrices, SortRows,
-    in_memory,
+    WithVector, in_memory,
 };
 pub use linalg::{Linalg, Triangular};
 pub use op::{Combine, Comparison, Op, reduce_lanes};

@@ -124,6 +124,46 @@ impl Gemm {
     pub fn place(&self, number: usize) -> [usize; 2] {
         [number / self.batch[1], number % self.batch[1]]
     }
+
+    /// The product as one of a matrix with a vector whose elements lie side by side, if it is that.
+    pub fn with_vector(&self) -> Option<WithVector> {
+        match (self.m, self.n) {
+            _ if self.batch != [1, 1] => None,
+            (count @ 2.., 1) if self.b.row == 1 => {
+                Some(WithVector { matrix: 0, count, along: self.a.row, down: self.a.col })
+            }
+            (1, count @ 2..) if self.a.col == 1 => {
+                Some(WithVector { matrix: 1, count, along: self.b.col, down: self.b.row })
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether this is a matrix, row by row, times a vector, and the other one the transposed matrix times a vector, if
+    /// both are of the same array.
+    pub fn is_one_side_of(&self, other: &Gemm) -> bool {
+        let (Some(rows), Some(columns)) = (self.with_vector(), other.with_vector()) else { return false };
+        let start = |gemm: &Gemm, side: WithVector| [gemm.a, gemm.b][side.matrix].start;
+        self.dtype.is_float()
+            && self.dtype == other.dtype
+            && start(self, rows) == start(other, columns)
+            && [rows.count, self.k] == [other.k, columns.count]
+            && [rows.along, rows.down] == [columns.down, columns.along]
+            && rows.down == 1
+    }
+}
+
+/// A product of a matrix with a vector.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WithVector {
+    /// The number of the operand that is the matrix.
+    pub matrix: usize,
+    /// Elements of the result.
+    pub count: usize,
+    /// How far those of the matrix are apart that belong to two elements of the result.
+    pub along: usize,
+    /// And those that are added up.
+    pub down: usize,
 }
 
 /// Columns of dense `[rows, len]`, each row put in the order of its keys, of which the first `kept` elements are

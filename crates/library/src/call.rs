@@ -2,13 +2,15 @@
 #![allow(unsafe_code, reason = "functions work on buffers that are addresses in a program")]
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::slice;
 
 use tracewell_array::{DType, Shape};
-use tracewell_kernel::{BufferMut, BufferRef, Library, LibraryCall, SortRows};
+use tracewell_kernel::{BufferMut, BufferRef, Gemm, Library, LibraryCall, SortRows};
 
+use crate::matmul::Product;
 use crate::sort::{Column, Place};
-use crate::{add_at, conv, fft, linalg, matmul, sort};
+use crate::{add_at, conv, deep, fft, linalg, matmul, sort};
 
 /// Whether a call divides its work as it goes, between threads of the pool: cheap on one of them only.
 pub fn divides(call: &LibraryCall) -> bool {
@@ -33,7 +35,7 @@ pub unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) {
     match &call.library {
         Library::Gemm(gemm) => {
             // SAFETY: the caller's promise; that strides stay inside the buffers is a rule of the verifier.
-            unsafe { matmul::matmul(gemm, buffers[0], buffers[1], buffers[2]) }
+            unsafe { matmul::matmul(gemm, [buffers[0], buffers[1], buffers[2]]) }
         }
         Library::Sort(rows) => {
             // SAFETY: the caller's promise.
@@ -57,6 +59,31 @@ pub unsafe fn call(call: &LibraryCall, buffers: &[*mut u8]) {
             linalg::call(*linalg, &inputs, &mut outputs)
         }
         Library::Custom(custom) => unreachable!("`{}` is the user's", custom.function().name()),
+    }
+}
+
+/// A product of a matrix with a vector, `between` on each element of that, and a product of the transposed matrix with
+/// what that makes.
+///
+/// # Safety
+///
+/// As for [`call`] of the two, one after the other. The first [is one side](tracewell_kernel::Gemm::is_one_side_of) of the
+/// second, of the same matrix. Each element is handed to `between` once, on any thread, in any order. It reads of the
+/// result of the first that element only, writes of the vector of the second that element only, and nothing else that
+/// the two read.
+pub unsafe fn both_sides(
+    [first, second]: [&Gemm; 2],
+    buffers: [[*mut u8; 3]; 2],
+    between: impl Fn(Range<usize>) + Sync,
+) {
+    if first.dtype == DType::F32 {
+        let [a, b] = buffers.map(|buffers| buffers.map(<*mut u8>::cast::<f32>));
+        // SAFETY: the caller's promise.
+        unsafe { deep::both_sides(Product::new(first, a), Product::new(second, b), between) }
+    } else {
+        let [a, b] = buffers.map(|buffers| buffers.map(<*mut u8>::cast::<f64>));
+        // SAFETY: the caller's promise.
+        unsafe { deep::both_sides(Product::new(first, a), Product::new(second, b), between) }
     }
 }
 

@@ -7,6 +7,7 @@
 mod add_at;
 mod call;
 mod conv;
+mod deep;
 mod fft;
 mod lanes;
 mod linalg;
@@ -20,4 +21,4 @@ mod subnormal;
 mod vector_product;
 pub mod walk;
 
-pub use call::{call, divides, slices};
+pub use call::{both_sides, call, divides, slices};

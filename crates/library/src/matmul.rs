@@ -9,6 +9,7 @@ use std::ops::Range;
 use tracewell_array::DType;
 use tracewell_kernel::Gemm;
 
+use crate::deep::Deep;
 use crate::multiply::{Float, multiply};
 use crate::pool;
 use crate::subnormal::flushed;
@@ -29,26 +30,22 @@ const TINY: usize = 256;
 /// other, or columns that are walked side by side. The library rounds differently for different sizes, so the
 /// blocks must not depend on the number of threads.
 const ROWS: usize = 256;
-const COLUMNS: usize = 2048;
-/// Elements of a matrix whose columns are summed in one go, if they lie side by side. Sums of more are made in parts
-/// that are added up in the end, so that threads can share them; how many parts does not depend on the threads.
-const DEEP: usize = 1 << 17;
-
+pub(crate) const COLUMNS: usize = 2048;
 /// `c[b,i,j] = Σ_k a[b,i,k] × b[b,k,j]`
 ///
 /// # Safety
 ///
 /// Every element that the sizes and strides reach lies inside its buffer, which is aligned for the dtype.
 /// Operands are initialised. While this runs nobody writes to them or uses the result, which overlaps neither.
-pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8) {
+pub(crate) unsafe fn matmul(gemm: &Gemm, [a, b, c]: [*mut u8; 3]) {
     match gemm.dtype {
         DType::F32 => {
             // SAFETY: the caller's promise.
-            unsafe { floats(gemm, a.cast::<f32>(), b.cast::<f32>(), c.cast::<f32>()) }
+            unsafe { Product::new(gemm, [a, b, c].map(<*mut u8>::cast::<f32>)).whole() }
         }
         DType::F64 => {
             // SAFETY: the caller's promise.
-            unsafe { floats(gemm, a.cast::<f64>(), b.cast::<f64>(), c.cast::<f64>()) }
+            unsafe { Product::new(gemm, [a, b, c].map(<*mut u8>::cast::<f64>)).whole() }
         }
         DType::I64 => {
             // SAFETY: the caller's promise.
@@ -70,7 +67,7 @@ pub(crate) unsafe fn matmul(gemm: &Gemm, a: *const u8, b: *const u8, c: *mut u8)
 }
 
 /// What a product needs of its elements.
-trait Number: Copy + Send + Sync + 'static {
+pub(crate) trait Number: Copy + Send + Sync + 'static {
     const ZERO: Self;
     const ONE: Self;
     fn add_product(self, a: Self, b: Self) -> Self;
@@ -108,7 +105,7 @@ fn no_product<T>(_: &mut [MaybeUninit<T>], _: Matrix<'_, T>, _: &[T]) {
 
 /// An address that may go to another thread.
 #[derive(Clone, Copy)]
-struct Shared<T>(*mut T);
+pub(crate) struct Shared<T>(pub(crate) *mut T);
 
 // SAFETY: only `matmul` makes these, and its caller promises that operands are not written and results not used
 // by others; different products of a batch touch different results.
@@ -118,109 +115,101 @@ unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
     /// The address `elements` further on.
-    fn at(self, elements: usize) -> *mut T {
+    pub(crate) fn at(self, elements: usize) -> *mut T {
         self.0.wrapping_add(elements)
     }
 }
 
-/// # Safety
-///
-/// As for [`matmul`].
-unsafe fn floats<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T) {
-    let (Gemm { m, n, k, .. }, batch) = (*gemm, gemm.count());
-    let work = m.saturating_mul(n).saturating_mul(k);
-    if work <= TINY {
-        // SAFETY: the caller's promise.
-        return unsafe { plain(gemm, a, b, c) };
-    }
-    let (left, right, c) = (Shared(a.cast_mut()), Shared(b.cast_mut()), Shared(c));
-    // Rows and columns of one product of the batch.
-    let block = move |number: usize, rows: Range<usize>, columns: Range<usize>| {
-        let place = gemm.place(number);
-        let a = left.at(gemm.a.begin(place) + rows.start * gemm.a.row);
-        let b = right.at(gemm.b.begin(place) + columns.start * gemm.b.col);
-        let c = c.at((number * m + rows.start) * n + columns.start);
-        let part = Gemm { m: rows.len(), n: columns.len(), ..*gemm };
-        // SAFETY: the caller's promise, for a part of the result of product `number`.
-        let work = || unsafe { one(&part, a, b, c, n) };
-        // Of one or two products the library multiplies operands by 1 first, and that must change nothing.
-        if k > 2 { flushed(work) } else { work() }
-    };
-    let along = move |number: usize, range: Range<usize>| {
-        if m > n { block(number, range, 0..n) } else { block(number, 0..m, range) }
-    };
-    let (whole, length) = (work.saturating_mul(batch), m.max(n));
-    if m == 1 || n == 1 {
-        let step = if n == 1 { gemm.a.row } else { gemm.b.col };
-        let deep = if step == 1 { (DEEP / length.min(COLUMNS)).max(1) } else { k.max(1) };
-        if k > deep {
-            // SAFETY: the caller's promise.
-            return unsafe { deep_vector(gemm, a, b, c, deep) };
-        }
-        let size = if step == 1 { COLUMNS } else { ROWS };
-        let blocks = length.div_ceil(size);
-        let back = turns_back(whole.saturating_mul(size_of::<T>()));
-        in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), back, |parts| {
-            walk(parts, back, |part| {
-                let start = part % blocks * size;
-                along(part / blocks, start..length.min(start + size));
-            });
-        });
-    } else if work < PARALLEL || batch >= 2 * pool::threads() {
-        in_parts(batch, Worth::of(whole, PARALLEL), false, |numbers| {
-            numbers.for_each(|number| block(number, 0..m, 0..n))
-        });
-    } else {
-        let stripe = stripe(m, n);
-        let stripes = (length / stripe).max(1);
-        let start = |number: usize| if number == stripes { length } else { number * stripe };
-        for number in 0..batch {
-            in_parts(stripes, Worth::of(work, 0), false, |range| {
-                along(number, start(range.start)..start(range.end))
-            });
-        }
-    }
+/// A product, and where it lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Product<'g, T> {
+    pub(crate) gemm: &'g Gemm,
+    pub(crate) a: Shared<T>,
+    pub(crate) b: Shared<T>,
+    pub(crate) c: Shared<T>,
 }
 
-/// A vector times a matrix whose rows lie one after the other, `deep` rows at a time.
-///
-/// # Safety
-///
-/// As for [`matmul`].
-unsafe fn deep_vector<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: Shared<T>, deep: usize) {
-    let (Gemm { m, n, k, .. }, batch) = (*gemm, gemm.count());
-    let (length, depths) = (m.max(n), k.div_ceil(deep));
-    let blocks = length.div_ceil(COLUMNS);
-    let (left, right) = (Shared(a.cast_mut()), Shared(b.cast_mut()));
-    let mut sums: Vec<T> = vec![T::ZERO; batch * depths * length];
-    let partial = Shared(sums.as_mut_ptr());
-    let back = turns_back(batch.saturating_mul(length).saturating_mul(k).saturating_mul(size_of::<T>()));
-    in_parts(batch * depths * blocks, Worth::Parts, back, |parts| {
-        walk(parts, back, |part| {
-            let (number, depth, start) =
-                (part / blocks / depths, part / blocks % depths, part % blocks * COLUMNS);
-            let (from, count) = (depth * deep, COLUMNS.min(length - start));
-            let [rows, columns] = if n == 1 { [start, 0] } else { [0, start] };
-            let place = gemm.place(number);
-            let a = left.at(gemm.a.begin(place) + rows * gemm.a.row + from * gemm.a.col);
-            let b = right.at(gemm.b.begin(place) + from * gemm.b.row + columns * gemm.b.col);
-            let [m, n] = if n == 1 { [count, 1] } else { [1, count] };
-            let part = Gemm { m, n, k: deep.min(k - from), ..*gemm };
-            let sums = partial.at((number * depths + depth) * length + start);
-            // SAFETY: the caller's promise, for a part of the operands; the sums are ours, each part has its own.
-            flushed(|| unsafe { one(&part, a, b, sums, n) });
-        });
-    });
-    flushed(|| {
-        for (number, sums) in sums.chunks_exact(depths * length).enumerate() {
-            for j in 0..length {
-                let sum =
-                    sums[j..].iter().step_by(length).fold(T::ZERO, |sum, &x| sum.add_product(x, T::ONE));
-                // SAFETY: the caller's promise: an element of the result.
-                unsafe { c.at(number * length + j).write(sum) };
+impl<'g, T: Number + Float> Product<'g, T> {
+    pub(crate) fn new(gemm: &'g Gemm, [a, b, c]: [*mut T; 3]) -> Product<'g, T> {
+        Product { gemm, a: Shared(a), b: Shared(b), c: Shared(c) }
+    }
+
+    /// Rows and columns of one product of the batch.
+    ///
+    /// # Safety
+    ///
+    /// As for [`matmul`], for a part of the result.
+    unsafe fn block(&self, number: usize, rows: Range<usize>, columns: Range<usize>) {
+        let gemm = self.gemm;
+        let place = gemm.place(number);
+        let a = self.a.at(gemm.a.begin(place) + rows.start * gemm.a.row);
+        let b = self.b.at(gemm.b.begin(place) + columns.start * gemm.b.col);
+        let c = self.c.at((number * gemm.m + rows.start) * gemm.n + columns.start);
+        let part = Gemm { m: rows.len(), n: columns.len(), ..*gemm };
+        // SAFETY: the caller's promise.
+        let work = || unsafe { one(&part, a, b, c, gemm.n) };
+        // Of one or two products the library multiplies operands by 1 first, and that must change nothing.
+        if gemm.k > 2 { flushed(work) } else { work() }
+    }
+
+    /// Some of the rows or columns of one product of the batch, whichever are more.
+    ///
+    /// # Safety
+    ///
+    /// As for [`matmul`], for a part of the result.
+    pub(crate) unsafe fn along(&self, number: usize, range: Range<usize>) {
+        let Gemm { m, n, .. } = *self.gemm;
+        let (rows, columns) = if m > n { (range, 0..n) } else { (0..m, range) };
+        // SAFETY: the caller's promise.
+        unsafe { self.block(number, rows, columns) }
+    }
+
+    /// All of it.
+    ///
+    /// # Safety
+    ///
+    /// As for [`matmul`].
+    pub(crate) unsafe fn whole(&self) {
+        let gemm = self.gemm;
+        let (Gemm { m, n, k, .. }, batch) = (*gemm, gemm.count());
+        let work = m.saturating_mul(n).saturating_mul(k);
+        if work <= TINY {
+            // SAFETY: the caller's promise.
+            return unsafe { plain(gemm, self.a.0, self.b.0, self.c.0) };
+        }
+        let (whole, length) = (work.saturating_mul(batch), m.max(n));
+        if let Some(deep) = Deep::new(*self) {
+            // SAFETY: the caller's promise.
+            unsafe { deep.sum() }
+        } else if m == 1 || n == 1 {
+            let size = if n == 1 { gemm.a.row } else { gemm.b.col };
+            let size = if size == 1 { COLUMNS } else { ROWS };
+            let blocks = length.div_ceil(size);
+            let back = turns_back(whole.saturating_mul(size_of::<T>()));
+            in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), back, |parts| {
+                walk(parts, back, |part| {
+                    let start = part % blocks * size;
+                    // SAFETY: the caller's promise.
+                    unsafe { self.along(part / blocks, start..length.min(start + size)) };
+                });
+            });
+        } else if work < PARALLEL || batch >= 2 * pool::threads() {
+            in_parts(batch, Worth::of(whole, PARALLEL), false, |numbers| {
+                // SAFETY: the caller's promise.
+                numbers.for_each(|number| unsafe { self.block(number, 0..m, 0..n) })
+            });
+        } else {
+            let stripe = stripe(m, n);
+            let stripes = (length / stripe).max(1);
+            let start = |number: usize| if number == stripes { length } else { number * stripe };
+            for number in 0..batch {
+                in_parts(stripes, Worth::of(work, 0), false, |range| {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.along(number, start(range.start)..start(range.end)) }
+                });
             }
         }
-    });
+    }
 }
 
 /// A product is split between threads in multiples of so many rows or columns, whichever are more.
@@ -239,7 +228,7 @@ fn stripe(m: usize, n: usize) -> usize {
 
 /// Runs `work` on ranges that make up `0..count`: one for each thread if that is worth it, several if there is much to
 /// do, so that a thread that is held up leaves some to others. If it goes back, threads begin with their last ones.
-fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Range<usize>) + Sync) {
+pub(crate) fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Range<usize>) + Sync) {
     let parts = match worth {
         Worth::Nothing => 1,
         Worth::Parts => pool::threads().min(count),
@@ -253,7 +242,7 @@ fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Range<usize>) 
 
 /// How much there is to share.
 #[derive(Clone, Copy)]
-enum Worth {
+pub(crate) enum Worth {
     Nothing,
     Parts,
     Several,
@@ -275,7 +264,7 @@ impl Worth {
 /// # Safety
 ///
 /// As for [`matmul`].
-unsafe fn one<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row: usize) {
+pub(crate) unsafe fn one<T: Number + Float>(gemm: &Gemm, a: *const T, b: *const T, c: *mut T, c_row: usize) {
     let Gemm { m, n, k, a: left, b: right, .. } = *gemm;
     if m == 1 || (n == 1 && c_row == 1) {
         // SAFETY: the caller's promise.
@@ -404,7 +393,13 @@ mod tests {
             let product = || {
                 let mut c = vec![f32::NAN; length];
                 // SAFETY: the vectors have the sizes of the product.
-                unsafe { floats(&gemm, matrix.as_ptr(), vector.as_ptr(), c.as_mut_ptr()) };
+                unsafe {
+                    Product::new(
+                        &gemm,
+                        [matrix.as_ptr().cast_mut(), vector.as_ptr().cast_mut(), c.as_mut_ptr()],
+                    )
+                    .whole()
+                };
                 c
             };
             let (there, back) = (product(), product());
@@ -438,7 +433,10 @@ mod tests {
             for (gemm, a, b) in [(left, &matrix, &vector), (right, &vector, &matrix)] {
                 let mut c = vec![f64::NAN; batch * length];
                 // SAFETY: the vectors have the sizes of the product.
-                unsafe { floats(&gemm, a.as_ptr(), b.as_ptr(), c.as_mut_ptr()) };
+                unsafe {
+                    Product::new(&gemm, [a.as_ptr().cast_mut(), b.as_ptr().cast_mut(), c.as_mut_ptr()])
+                        .whole()
+                };
                 assert_eq!(c, expected, "{batch} {length} {k}");
             }
         }
@@ -451,7 +449,9 @@ mod tests {
         let (a, b) = ([1e-40f32; 256], [1.0f32; 256]);
         let mut c = [1f32; 256];
         // SAFETY: the arrays have the sizes of the product.
-        unsafe { floats(&gemm, a.as_ptr(), b.as_ptr(), c.as_mut_ptr()) };
+        unsafe {
+            Product::new(&gemm, [a.as_ptr().cast_mut(), b.as_ptr().cast_mut(), c.as_mut_ptr()]).whole()
+        };
         assert_eq!(c, [0.0; 256]);
     }
 }

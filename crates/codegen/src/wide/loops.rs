@@ -2,7 +2,8 @@
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
-    AbiParam, ExtFuncData, ExternalName, InstBuilder as _, Signature, UserExternalName, Value as Clif, types,
+    AbiParam, ExtFuncData, ExternalName, FuncRef, InstBuilder as _, Signature, UserExternalName,
+    Value as Clif, types,
 };
 use cranelift_codegen::isa::CallConv;
 use tracewell_array::DType;
@@ -50,6 +51,50 @@ impl Lower<'_, '_> {
         hoisted: &[bool],
     ) -> Lowered<Option<Clif>> {
         let Some(level) = self.wide_level(extent, region) else { return Ok(None) };
+        let before = self.leaves.len();
+        let Some(block) = self.wide_block(level, var, extent, region, hoisted, true)? else {
+            return Ok(None);
+        };
+        let stop = match level {
+            Level::Avx512 => end,
+            Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
+        };
+        if self.leaves.len() > before + 1 {
+            self.call_short_or_long(block, [start, stop], level.lanes() as i64);
+        } else {
+            self.call_leaf(before, [block, start, stop]);
+        }
+        Ok(Some(stop))
+    }
+
+    /// The function that does all iterations of an `each`, with its block; `None` if there is none.
+    pub(crate) fn wide_function(
+        &mut self,
+        var: Value,
+        extent: Size,
+        region: &Region,
+        hoisted: &[bool],
+    ) -> Lowered<Option<[Clif; 2]>> {
+        let level = self.wide_level(Some(extent), region).filter(|level| *level == Level::Avx512);
+        let Some(level) = level else { return Ok(None) };
+        let block = self.wide_block(level, var, Some(extent), region, hoisted, false)?;
+        Ok(block.map(|block| {
+            let function = self.leaf(self.leaves.len() - 1);
+            [self.emit.ins().func_addr(POINTER, function), block]
+        }))
+    }
+
+    /// Makes the function of an `each` and fills its block. If it may be `short`, another one may follow, for turns in
+    /// which nothing happens that hardly ever does.
+    fn wide_block(
+        &mut self,
+        level: Level,
+        var: Value,
+        extent: Option<Size>,
+        region: &Region,
+        hoisted: &[bool],
+        short: bool,
+    ) -> Lowered<Option<Clif>> {
         let laned = laned(self.kernel, var, region);
         let Some(mut body) = Body::new(self.kernel, level, var, region, hoisted, &laned) else {
             return Ok(None);
@@ -59,21 +104,10 @@ impl Lower<'_, '_> {
         let maps = Maps { kernel: self.kernel, level, extent, broken, literal: &literal };
         let Some(leaf) = maps.leaf(&mut body, &[]) else { return Ok(None) };
         let Some(code) = leaf.function() else { return Ok(None) };
-        let short = if body.assume() { maps.leaf(&mut body, &[]) } else { None };
-        let short = short.and_then(|leaf| leaf.function());
-        let stop = match level {
-            Level::Avx512 => end,
-            Level::Avx2 => self.whole_steps(start, end, level.lanes() as i64),
-        };
+        let short = if short && body.assume() { maps.leaf(&mut body, &[]) } else { None };
         self.leaves.push(code);
-        let block = self.fill_block(&body, &leaf, None)?;
-        if let Some(code) = short {
-            self.leaves.push(code);
-            self.call_short_or_long(block, [start, stop], level.lanes() as i64);
-            return Ok(Some(stop));
-        }
-        self.call_leaf(self.leaves.len() - 1, [block, start, stop]);
-        Ok(Some(stop))
+        self.leaves.extend(short.and_then(|leaf| leaf.function()));
+        self.fill_block(&body, &leaf, None).map(Some)
     }
 
     /// A reduction as wide code, up to its lanes; returns where it stops, `None` if it is left to others.
@@ -187,20 +221,25 @@ impl Lower<'_, '_> {
 
     /// Calls a function by its number with a block, where its loop starts and where it ends; returns where it stopped.
     pub(crate) fn call_leaf(&mut self, number: usize, arguments: [Clif; 3]) -> Clif {
+        let function = self.leaf(number);
+        let call = self.emit.ins().call(function, &arguments);
+        self.emit.builder.inst_results(call)[0]
+    }
+
+    /// A function by its number.
+    fn leaf(&mut self, number: usize) -> FuncRef {
         let mut signature = Signature::new(CallConv::SystemV);
         signature.params = [POINTER, types::I64, types::I64].map(AbiParam::new).to_vec();
         signature.returns = vec![AbiParam::new(types::I64)];
         let signature = self.emit.builder.import_signature(signature);
         let name = UserExternalName { namespace: WIDE_FUNCTIONS, index: number as u32 };
         let name = self.emit.builder.func.declare_imported_user_function(name);
-        let function = self.emit.builder.import_function(ExtFuncData {
+        self.emit.builder.import_function(ExtFuncData {
             name: ExternalName::user(name),
             signature,
             // Behind this function, in the same bytes.
             colocated: true,
             patchable: false,
-        });
-        let call = self.emit.ins().call(function, &arguments);
-        self.emit.builder.inst_results(call)[0]
+        })
     }
 }
