@@ -23,7 +23,7 @@ pub type Entry = unsafe extern "C" fn(
 /// over statements) and the address of each of its buffers. A status other than 0 stops the kernel.
 pub type CallHandler = unsafe extern "C" fn(context: *mut u8, call: i64, buffers: *const *mut u8) -> i64;
 
-/// What generated code calls for two `Stmt::Call` of products that are [both sides](crate::both_sides) of one matrix, and
+/// What generated code calls for two `Stmt::Call` of products that are [both sides](tracewell_kernel::BothSides) of one matrix, and
 /// the `each` between them: the context, the number of the first call, the addresses of the buffers of each, the `each`
 /// and what is handed to that. The number of the second call is the next one.
 pub type BothSidesHandler = unsafe extern "C" fn(

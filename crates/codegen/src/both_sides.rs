@@ -1,80 +1,10 @@
-//! A matrix that is multiplied from both sides is read once.
-//!
-//! `t = A v`, then `u` from `t`, element by element, then `Aᵀ u`: so go the gradients and the products with the Hessian of
-//! regressions, least squares and their solvers. Done one after the other, a large matrix comes from far twice. The two
-//! products and the `each` between them become one call, in which some rows at a time go through all three.
+//! Products with [both sides](BothSides) of a matrix, and the `each` between them, as one call.
 
-use tracewell_kernel::{Index, Library, Region, Size, Stmt, Value, Window};
+use tracewell_kernel::{BothSides, Size};
 
 use crate::abi::{BOTH_SIDES_AT, both_sides_signature};
-use crate::hoist::{Iterations, is_straight};
+use crate::hoist::Iterations;
 use crate::lower::{Lower, Lowered};
-
-/// Two products and what is between them.
-pub(crate) struct BothSides<'k> {
-    first: &'k [Window],
-    second: &'k [Window],
-    var: Value,
-    extent: Size,
-    body: &'k Region,
-}
-
-impl<'k> BothSides<'k> {
-    /// How many statements they are.
-    pub(crate) const STATEMENTS: usize = 3;
-
-    /// The first statements, if nothing is different when some rows go through all three before the next ones do.
-    pub(crate) fn of(stmts: &[&'k Stmt]) -> Option<BothSides<'k>> {
-        let [
-            Stmt::Call { call: first, windows: of_first },
-            Stmt::Each { var, extent, body },
-            Stmt::Call { call: second, windows: of_second },
-            ..,
-        ] = stmts
-        else {
-            return None;
-        };
-        let (Library::Gemm(first), Library::Gemm(second)) = (&first.library, &second.library) else {
-            return None;
-        };
-        if !first.is_one_side_of(second) {
-            return None;
-        }
-        let (rows, columns) = (first.with_vector()?, second.with_vector()?);
-        let (matrix, vector, product) = (&of_first[rows.matrix], &of_first[1 - rows.matrix], &of_first[2]);
-        let other = 1 - columns.matrix;
-        // What the second product is of must be what is made for it, from its first element on.
-        let is_ours = of_second[columns.matrix] == *matrix && [second.a, second.b][other].start == 0;
-        let wanted = &of_second[other];
-        let is_here = |window: &Window, index: &Index| is_element(window, index, *var);
-        let mut makes = false;
-        let is_apart = body.stmts.iter().all(|stmt| match stmt {
-            Stmt::Load { buffer, index, .. } => *buffer != product.buffer || is_here(product, index),
-            Stmt::Store { buffer, index, .. } => {
-                makes |= *buffer == wanted.buffer;
-                ![matrix.buffer, vector.buffer].contains(buffer)
-                    && (*buffer != product.buffer || is_here(product, index))
-                    && (*buffer != wanted.buffer || is_here(wanted, index))
-            }
-            _ => true,
-        });
-        let is_each = *extent == Size::Const(rows.count as i64) && is_straight(body);
-        (is_ours && is_each && is_apart && makes).then_some(BothSides {
-            first: of_first,
-            second: of_second,
-            var: *var,
-            extent: *extent,
-            body,
-        })
-    }
-}
-
-/// Whether an index is that of the element of a window whose number a loop variable is.
-fn is_element(window: &Window, index: &Index, var: Value) -> bool {
-    let (ours, others): (Vec<_>, Vec<_>) = index.terms.iter().partition(|(value, _)| *value == var);
-    let is_one = matches!(ours[..], [(_, Size::Const(1))]);
-    is_one && index.offset == window.start.offset && others[..] == window.start.terms[..]
-}
 
 impl Lower<'_, '_> {
     /// Both products in one call, or one after the other if what is between them is no function of its own.
@@ -96,52 +26,5 @@ impl Lower<'_, '_> {
         self.iterations(var, ends, Some(extent), body, &hoisted)?;
         self.call(second);
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tracewell_kernel::Kernel;
-
-    use super::*;
-
-    /// A product with 8 rows of 4, twice each element of it, the product with the columns; with something replaced.
-    fn is_taken(what: &str, by: &str) -> bool {
-        let text = "kernel @k(b0: f32, b1: own f32, b2: own f32, b3: own f32, b4: own f32) {
-            call gemm f32 batch [1,1] m 8 n 1 k 4 from 0 by [0,1,4,1], 0 by [0,1,1,1] (b0: f32[8,4], b1: f32[4]) -> (b2: f32[8])
-            each %i < 8 {
-                %x: f32 = load b2[%i]
-                %y: f32 = add %x, %x
-                store b3[%i], %y
-            }
-            call gemm f32 batch [1,1] m 1 n 4 k 8 from 0 by [0,1,1,1], 0 by [0,1,4,1] (b3: f32[8], b0: f32[8,4]) -> (b4: f32[4])
-        }";
-        assert!(text.contains(what), "{what}");
-        let kernel: Kernel = text.replace(what, by).parse().expect("a kernel");
-        BothSides::of(&kernel.body.stmts.iter().collect::<Vec<_>>()).is_some()
-    }
-
-    #[test]
-    fn rows_go_through_all_three_where_that_changes_nothing() {
-        let taken = |what: &str, by: &str| assert!(is_taken(what, by), "{by}");
-        let left = |what: &str, by: &str| assert!(!is_taken(what, by), "{by}");
-        taken("store b3", "store b3");
-        // Others may be read and written too, whatever they are.
-        taken("add %x, %x", "add %x, %x store b4[0], %y");
-        taken("%y: f32 = add %x, %x", "%z: f32 = load b0[0] %y: f32 = add %x, %z");
-        // What other rows make, or the vector as it was.
-        left("load b2[%i]", "load b2[%i*-1 + 7]");
-        left("load b2[%i]", "load b2[0]");
-        left("store b3[%i]", "store b3[%i*-1 + 7]");
-        left("store b3[%i]", "store b4[%i]");
-        // What other rows read.
-        left("store b3[%i], %y", "store b3[%i], %y store b1[%i], %y");
-        left("(b0: f32[8,4], b1: f32[4]) -> (b2", "(b4: f32[8,4], b1: f32[4]) -> (b2");
-        // More or less than all rows, or what is no straight line.
-        left("%i < 8", "%i < 7");
-        left("%y: f32 = add %x, %x", "%y: f32 = reduce add over %j < 4 { yield %x }");
-        // Another way through the matrix.
-        left("from 0 by [0,1,1,1], 0 by [0,1,4,1] (b3", "from 0 by [0,1,1,1], 0 by [0,1,1,8] (b3");
-        left("m 8 n 1 k 4 from 0 by [0,1,4,1]", "m 8 n 1 k 4 from 0 by [0,1,1,8]");
     }
 }

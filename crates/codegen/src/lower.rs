@@ -11,10 +11,9 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use smallvec::SmallVec;
 use tracewell_array::DType;
 use tracewell_kernel::steps::Fault;
-use tracewell_kernel::{BufferId, Carry, Kernel, Op, Region, Size, Stmt, Value, Window};
+use tracewell_kernel::{BothSides, BufferId, Carry, Kernel, Op, Region, Size, Stmt, Value, Window};
 
 use crate::abi::{POINTER, STOP_AT, STOPPED, entry_signature, handler_signature};
-use crate::both_sides::BothSides;
 use crate::emit::{Emit, memory, scalar_type};
 use crate::error::CodegenError;
 use crate::hoist::{Iterations, invariant};

@@ -11,12 +11,13 @@
 //! - `nest`: a kernel as loops and scalars; `unify`, `collapse` and `blocks` change it;
 //! - `emit`, and `columns` with `tiles` for reductions down columns: the kernel written down;
 //! - `program`: slots and steps, with `scalars` (kernels of single elements, joined), `donate` (arguments whose memory
-//!   a result takes) and `buffers` (where scratch lies).
+//!   a result takes), `both_sides` (products with one matrix, joined) and `buffers` (where scratch lies).
 //!
 //! Invariants: a program computes what its graph does, up to the order of float reductions, which depends on
 //! the graph and its shapes alone and never on the machine; time is linear in the number of equations.
 
 mod blocks;
+mod both_sides;
 mod buffers;
 mod classify;
 mod cluster;
@@ -69,7 +70,10 @@ pub fn fuse(graph: &Graph, options: &Options) -> Result<Program, FuseError> {
 /// The program of a graph, and for each of its steps the numbers of the equations that it computes: what people want to
 /// see. An equation that is a view of another array is computed nowhere; of complex numbers it is not known.
 pub fn fuse_with_groups(graph: &Graph, options: &Options) -> Result<(Program, Vec<Vec<usize>>), FuseError> {
-    let (mut program, groups) = unplaced(graph, options)?;
+    let (mut program, mut groups) = unplaced(graph, options)?;
+    if options.fusion {
+        both_sides::both_sides(&mut program, &mut groups);
+    }
     buffers::place(&mut program);
     Ok((program, groups))
 }

@@ -5,6 +5,7 @@
 //! primitive, and nothing here knows Cranelift.
 
 mod add_at;
+mod both_sides;
 mod build;
 mod calls;
 mod cells;
@@ -25,6 +26,7 @@ pub mod steps;
 pub mod text;
 mod verify;
 
+pub use both_sides::BothSides;
 pub use build::KernelBuilder;
 pub use cells::Cells;
 pub use conv::{Conv, ConvResult, WindowAxis};

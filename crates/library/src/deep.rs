@@ -209,8 +209,7 @@ mod tests {
                         unsafe { second.whole() };
                     }
                     // SAFETY: as many elements as there are columns were written.
-                    let result = unsafe { std::slice::from_raw_parts(c.0, columns) }.to_vec();
-                    result
+                    unsafe { std::slice::from_raw_parts(c.0, columns) }.to_vec()
                 };
                 assert_eq!(run(true), run(false), "{rows} {columns}");
             }

@@ -10,27 +10,25 @@ use tracewell_runtime::{Executable, Input};
 
 /// Three steps `w += Aᵀ (A w - y)`: a kernel whose loop calls.
 fn descent(dtype: DType, rows: usize, columns: usize) -> Kernel {
-    let text = format!(
-        "kernel @descent(b0: T, b1: T, b2: own T, b3: own T, b4: own T) {{
-            for %turn < 3 {{
+    let text = "kernel @descent(b0: T, b1: T, b2: own T, b3: own T, b4: own T) {
+            for %turn < 3 {
                 call gemm T batch [1,1] m R n 1 k C from 0 by [0,1,C,1], 0 by [0,1,1,1] (b0: T[R,C], b2: T[C]) -> (b3: T[R])
-                each %i < R {{
+                each %i < R {
                     %x: T = load b3[%i]
                     %y: T = load b1[%i]
                     %z: T = sub %x, %y
                     store b3[%i], %z
-                }}
+                }
                 call gemm T batch [1,1] m 1 n C k R from 0 by [0,1,1,1], 0 by [0,1,C,1] (b3: T[R], b0: T[R,C]) -> (b4: T[C])
-                each %j < C {{
+                each %j < C {
                     %v: T = load b2[%j]
                     %d: T = load b4[%j]
                     %n: T = sub %v, %d
                     store b2[%j], %n
-                }}
+                }
                 poll
-            }}
-        }}"
-    );
+            }
+        }";
     let text = text.replace('R', &rows.to_string()).replace('C', &columns.to_string());
     text.replace('T', dtype.name()).parse().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }

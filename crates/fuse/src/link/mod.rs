@@ -20,6 +20,9 @@ use tracewell_kernel::Kernel;
 
 use crate::error::FuseError;
 
+pub(crate) use inline::inline;
+pub(crate) use place::{Place, call_on};
+
 /// Arrays of at most so many elements become values, which live in registers.
 pub(crate) const SMALL: usize = 32;
 

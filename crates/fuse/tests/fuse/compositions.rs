@@ -63,6 +63,7 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("softmax of blocks", softmax(&[2, 3, 4])),
         ("layernorm", layernorm(6, 19)),
         ("mlp", mlp()),
+        ("regression", regression(4100, 64)),
         ("columns", columns(9, 40)),
         ("many columns", columns(3, 2500)),
         ("columns that leave a rest", columns(3, 2503)),
@@ -144,6 +145,17 @@ pub(crate) fn mlp() -> Graph {
     let turned = m.permute(&v, &[1, 0]);
     let y = m.op(DotGeneral::matmul(), &[&active, &turned]);
     m.finish(&[&y, &active])
+}
+
+/// The gradient of a regression: a matrix times a vector, what is off, and that times the matrix.
+pub(crate) fn regression(rows: usize, columns: usize) -> Graph {
+    let mut m = Make::new();
+    let (x, w, y) = (m.input(&[rows, columns]), m.input(&[columns]), m.input(&[rows]));
+    let product = m.op(DotGeneral::matmul(), &[&x, &w]);
+    let off = m.op(Sub {}, &[&product, &y]);
+    let down = DotGeneral { a_contract: vec![0], ..DotGeneral::matmul() };
+    let slope = m.op(down, &[&off, &x]);
+    m.finish(&[&slope])
 }
 
 pub(crate) fn columns(rows: usize, columns: usize) -> Graph {

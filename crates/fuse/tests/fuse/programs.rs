@@ -424,6 +424,39 @@ fn product() {
     );
 }
 
+/// Products with both sides of a large matrix are one kernel with what is between them; of a small one they are not.
+#[test]
+fn both_sides() {
+    let graph = compositions::regression(4100, 64);
+    expect![[r#"
+        program @composition {
+          $0: f32[262400] = input 0
+          $1: f32[64] = input 1
+          $2: f32[4100] = input 2
+          $3: f32[4100] = temp at 0
+          $4: f32[64] = output
+          arena 16448
+          kernel @sub_between_products(b0: f32, b1: f32, b2: f32, b3: own f32, b4: own f32) {
+            call gemm f32 batch [1,1] m 4100 n 1 k 64 from 0 by [0,1,64,1], 0 by [0,1,1,1] (b0: f32[4100,64], b1: f32[64]) -> (b3: f32[4100])
+            each %0 < 4100 {
+              %1: f32 = load b2[%0]
+              %2: f32 = load b3[%0]
+              %3: f32 = sub %2, %1
+              store b3[%0], %3
+            }
+            call gemm f32 batch [1,1] m 1 n 64 k 4100 from 0 by [0,1,1,1], 0 by [0,1,64,1] (b3: f32[4100], b0: f32[4100,64]) -> (b4: f32[64])
+          }
+          launch @sub_between_products($0, $1, $2, $3, $4) cost 1
+          return $4
+        }
+    "#]].assert_eq(&program("regression", &graph, &Options::default()).to_string());
+    let steps = |rows: usize, columns: usize| {
+        let graph = compositions::regression(rows, columns);
+        program("regression", &graph, &Options::default()).steps.len()
+    };
+    assert_eq!([steps(410, 64), steps(41_000, 8)], [3, 3]);
+}
+
 /// Products read queries and keys where they lie.
 #[test]
 fn parts_of_one_array() {
