@@ -4,9 +4,9 @@
 //! result never depends on how a launch was split.
 
 /// Below this estimate a launch runs on the calling thread.
-const WORTH: u64 = 20_000;
+const WORTH: u64 = 12_000;
 /// No part is estimated to take less than this.
-const PART: u64 = 10_000;
+const PART: u64 = 6_000;
 /// Beyond this estimate there are several parts for each thread, so that one that is held up leaves them to others.
 const LONG: u64 = 100_000;
 /// That many.

@@ -5,16 +5,17 @@
 //! (`nest`). Otherwise such a loop becomes a function of its own; Cranelift's code hands it pointers and numbers in a
 //! block on the stack and calls it (`loops`). What is refused here stays with Cranelift, and all give the same bits.
 //!
-//! In reading order: `nest` and `loops` decide what is taken, `map` makes the loops that sum up nothing,
-//! `reduction`, `sum` and `begin` those that do, `stretch` what is between loops, `around`, `moving` and `pairs` what is around them, `body`
-//! walks the statements, `select`, `compare` and `convert` say what an operation is, `registers` gives out registers,
-//! `frame` the stack, `leaf` and `encode` write bytes, `opcode` is the list of instructions; `ahead` and `uncached` are
-//! about what is too large for caches.
+//! In reading order: `nest` and `loops` decide what is taken, `map` makes the loops that sum up nothing, `reduction`,
+//! `sum` and `begin` those that do, `stretch` what is between loops, `around`, `moving` and `pairs` what is around them,
+//! `body` walks the statements, `select`, `compare` and `convert` say what an operation is, `choices` does without some,
+//! `registers` gives out registers, `frame` the stack, `leaf` and `encode` write bytes, `opcode` is the list of
+//! instructions; `ahead` and `uncached` are about what is too large for caches.
 
 mod ahead;
 mod around;
 mod begin;
 mod body;
+mod choices;
 mod compare;
 mod convert;
 mod encode;

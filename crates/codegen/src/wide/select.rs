@@ -66,6 +66,9 @@ impl Select<'_> {
     /// The instructions, without those whose results nobody reads.
     pub(crate) fn finish(mut self) -> Line {
         self.line.prune();
+        if self.level == Level::Avx512 {
+            self.line.choose_in_place(self.steadies);
+        }
         self.line
     }
 
