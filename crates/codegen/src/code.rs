@@ -149,8 +149,7 @@ fn append(bytes: &mut Vec<u8>, leaf: &LeafCode) -> Range<usize> {
 fn wide_function(reloc: &FinalizedMachReloc, function: &Function) -> Option<usize> {
     let FinalizedRelocTarget::ExternalName(ExternalName::User(name)) = &reloc.target else { return None };
     let name = function.params.user_named_funcs().get(*name)?;
-    let is_near = matches!(reloc.kind, Reloc::X86CallPCRel4 | Reloc::X86PCRel4);
-    (name.namespace == WIDE_FUNCTIONS && is_near).then_some(name.index as usize)
+    (name.namespace == WIDE_FUNCTIONS && reloc.kind == Reloc::X86CallPCRel4).then_some(name.index as usize)
 }
 
 fn patch(reloc: &FinalizedMachReloc, function: &Function) -> Option<Patch> {

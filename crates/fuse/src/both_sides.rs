@@ -2,6 +2,7 @@
 //!
 //! In a loop they are statements of one kernel anyway.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use tracewell_kernel::{
@@ -12,8 +13,8 @@ use crate::link::{Place, call_on, inline};
 
 /// Elements of a matrix from which on it counts how often it is read: smaller ones stay in caches.
 const LARGE: usize = 1 << 18;
-/// Elements of a row beside which what is done with a single number is little, be it on one thread.
-const LONG: usize = 64;
+/// Elements of a row that is read with others before the next ones.
+const LONG: RangeInclusive<usize> = 64..=2048;
 
 /// Joins steps of a program, and what is known of each.
 pub(crate) fn both_sides(program: &mut Program, groups: &mut Vec<Vec<usize>>) {
@@ -43,12 +44,14 @@ fn joined(program: &Program, at: usize) -> Option<(Kernel, Vec<SlotId>)> {
     let (Some((of_first, first)), Some((of_second, second))) = (product(first), product(second)) else {
         return None;
     };
-    let Step::Launch { kernel, slots: of_between, sizes, .. } = between else { return None };
+    let Step::Launch { kernel, slots: of_between, sizes, cost } = between else { return None };
     let Library::Gemm(gemm) = first.library else { return None };
-    let is_large = gemm.m.saturating_mul(gemm.n).saturating_mul(gemm.k) >= LARGE && gemm.k >= LONG;
+    let is_large = gemm.m.saturating_mul(gemm.n).saturating_mul(gemm.k) >= LARGE && LONG.contains(&gemm.k);
+    // Where it is no function of its own, what is between them is done on one thread.
+    let is_little = *cost as usize <= gemm.k;
     let is_taken_over = |slot: &SlotId| matches!(program.slot(*slot).role, Role::Output { reuse: Some(_) });
     let all = || of_first.iter().chain(of_between).chain(of_second);
-    if !is_large || all().any(is_taken_over) {
+    if !is_large || !is_little || all().any(is_taken_over) {
         return None;
     }
     let between = &program.kernels[*kernel];

@@ -44,7 +44,7 @@ impl<'k> BothSides<'k> {
             return None;
         }
         let (rows, columns) = (first.with_vector()?, second.with_vector()?);
-        let (matrix, vector, product) = (&of_first[rows.matrix], &of_first[1 - rows.matrix], &of_first[2]);
+        let (matrix, product) = (&of_first[rows.matrix], &of_first[2]);
         let other = 1 - columns.matrix;
         // What the second product is of must be what is made for it, from its first element on.
         let is_ours = of_second[columns.matrix] == *matrix && [second.a, second.b][other].start == 0;
@@ -53,11 +53,14 @@ impl<'k> BothSides<'k> {
         let mut makes = false;
         let is_apart = body.stmts.iter().all(|stmt| match stmt {
             Stmt::Load { buffer, index, .. } => *buffer != product.buffer || is_here(product, index),
+            // Two parameters may be the same memory: others that are stored to may be what the products read.
             Stmt::Store { buffer, index, .. } => {
                 makes |= *buffer == wanted.buffer;
-                ![matrix.buffer, vector.buffer].contains(buffer)
-                    && (*buffer != product.buffer || is_here(product, index))
-                    && (*buffer != wanted.buffer || is_here(wanted, index))
+                let is_theirs = |window: &Window| *buffer == window.buffer;
+                [product, wanted].into_iter().any(is_theirs)
+                    && [product, wanted]
+                        .into_iter()
+                        .all(|window| !is_theirs(window) || is_here(window, index))
             }
             _ => true,
         });
@@ -109,8 +112,7 @@ mod tests {
         let taken = |what: &str, by: &str| assert!(is_taken(what, by), "{by}");
         let left = |what: &str, by: &str| assert!(!is_taken(what, by), "{by}");
         taken("store b3", "store b3");
-        // Others may be read and written too, whatever they are.
-        taken("add %x, %x", "add %x, %x store b4[0], %y");
+        // Others may be read too, whatever they are.
         taken("%y: f32 = add %x, %x", "%z: f32 = load b0[0] %y: f32 = add %x, %z");
         // What other rows make, or the vector as it was.
         left("load b2[%i]", "load b2[%i*-1 + 7]");
@@ -119,6 +121,8 @@ mod tests {
         left("store b3[%i]", "store b4[%i]");
         // What other rows read.
         left("store b3[%i], %y", "store b3[%i], %y store b1[%i], %y");
+        // What may be the memory of such.
+        left("store b3[%i], %y", "store b3[%i], %y store b4[%i], %y");
         left("(b0: f32[8,4], b1: f32[4]) -> (b2", "(b4: f32[8,4], b1: f32[4]) -> (b2");
         // More or less than all rows, or what is no straight line.
         left("%i < 8", "%i < 7");

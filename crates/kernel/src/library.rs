@@ -149,7 +149,8 @@ impl Gemm {
             && start(self, rows) == start(other, columns)
             && [rows.count, self.k] == [other.k, columns.count]
             && [rows.along, rows.down] == [columns.down, columns.along]
-            && rows.down == 1
+            // Rows that overlap may be taken for columns.
+            && (rows.down == 1 && rows.along >= self.k)
     }
 }
 

@@ -13,11 +13,14 @@ use tracewell_kernel::Gemm;
 
 use crate::matmul::{COLUMNS, Number, Product, Shared, Worth, in_parts, one};
 use crate::multiply::Float;
+use crate::pool;
 use crate::subnormal::flushed;
 use crate::walk::{turns_back, walk};
 
 /// Elements of a matrix whose columns are summed in one go.
 const DEEP: usize = 1 << 17;
+/// Parts for each thread, so that hardly anybody waits for the others.
+const EACH: usize = 2;
 
 /// A product with a vector, in parts.
 pub(crate) struct Deep<'g, T> {
@@ -60,7 +63,14 @@ impl<'g, T: Number + Float> Deep<'g, T> {
         });
     }
 
-    /// The product, each of its parts behind what makes the vector for its rows. There is no batch.
+    /// Whether a part is still near when it is read again, and there are enough of them for all threads. There is no
+    /// batch.
+    fn may_be_behind(&self) -> bool {
+        let threads = pool::threads();
+        self.blocks == 1 && (threads == 1 || self.depths >= EACH * threads)
+    }
+
+    /// The product, each of its parts behind what makes the vector for its rows, if it [may](Self::may_be_behind).
     ///
     /// # Safety
     ///
@@ -72,7 +82,7 @@ impl<'g, T: Number + Float> Deep<'g, T> {
                 walk(parts, back, |depth| {
                     before(self.rows_of(depth));
                     // SAFETY: the caller's promise; each part has sums of its own.
-                    (0..self.blocks).for_each(|block| unsafe { self.part(sums, 0, depth, block) });
+                    unsafe { self.part(sums, 0, depth, 0) };
                 });
             });
         });
@@ -133,7 +143,7 @@ pub(crate) unsafe fn both_sides<T: Number + Float>(
     second: Product<'_, T>,
     between: impl Fn(Range<usize>) + Sync,
 ) {
-    if let Some(deep) = Deep::new(second) {
+    if let Some(deep) = Deep::new(second).filter(Deep::may_be_behind) {
         // SAFETY: the caller's promise: these rows of the first product are what is used next.
         let rows = |rows: Range<usize>| unsafe { first.along(0, rows) };
         // SAFETY: the caller's promise.
@@ -158,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// From the left and from the right, in one go and in parts, with one and with several blocks of columns.
+    /// From the left and from the right, in one go and in parts, with rows that are short and long.
     #[test]
     fn a_matrix_is_read_once_to_the_same_bits() {
         for (rows, columns) in [(40, 30), (2001, 300), (700, 2100), (140_000, 2)] {

@@ -67,7 +67,7 @@ fn program(dtype: DType, rows: usize, columns: usize) -> Program {
 /// In one part and in several, at every width, to the same bits.
 #[test]
 fn a_loop_reads_its_matrix_once() {
-    for (dtype, rows, columns) in [(DType::F32, 70, 30), (DType::F32, 1001, 300), (DType::F64, 3000, 64)] {
+    for (dtype, rows, columns) in [(DType::F32, 70, 30), (DType::F32, 2001, 300), (DType::F64, 9000, 64)] {
         let numbers = |len: usize, scale: f64| {
             let number =
                 |i: usize| Literal::from_f64(dtype, ((i * 7919 % 1013) as f64 / 1013.0 - 0.5) * scale);

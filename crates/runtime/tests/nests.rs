@@ -226,3 +226,40 @@ fn rows() {
     }";
     compare(text, true, &[DType::F32; 2], |n| vec![37 * n; 2], false);
 }
+
+/// Zero where a condition holds, and where it does not, beside other choices by the same condition; with NaN, which no
+/// comparison but one holds for.
+#[test]
+fn choices_of_zero() {
+    for (dtype, zero) in
+        [(DType::F32, "0.0"), (DType::F64, "0.0"), (DType::I32, "0"), (DType::I64, "0"), (DType::U32, "0")]
+    {
+        for comparison in ["lt", "le", "eq", "ne", "gt", "ge"] {
+            let text = format!(
+                "kernel @choices(b0: {dtype}, b1: {dtype}, b2: mut {dtype}, b3: mut {dtype}, b4: mut {dtype}) sizes 1 {{
+                    each %i < s0 {{
+                        %x: {dtype} = load b0[%i] %y: {dtype} = load b1[%i]
+                        %below: bool = {comparison} %x, %y
+                        %zero: {dtype} = const {zero}
+                        %sum: {dtype} = add %x, %y
+                        %none: {dtype} = select %below, %zero, %sum
+                        %either: {dtype} = select %below, %sum, %y
+                        %product: {dtype} = mul %x, %y
+                        %only: bool = {comparison} %x, %sum
+                        %kept: {dtype} = select %only, %product, %zero
+                        store b2[%i], %none store b3[%i], %either store b4[%i], %kept
+                    }}
+                }}"
+            );
+            let kernel: Kernel = text.parse().unwrap_or_else(|error| panic!("{error}\n{text}"));
+            let mut random = Random(7);
+            for target in common::other_widths().iter().chain([Target::host()]) {
+                let machine = Machine::new(&kernel, target);
+                for n in [1, 15, 16, 33, 150] {
+                    let buffers: Vec<Tensor> = (0..5).map(|_| random.tensor(dtype, n)).collect();
+                    check(&machine, &buffers, &[n as i64]);
+                }
+            }
+        }
+    }
+}

@@ -16,9 +16,8 @@ impl Line {
             Src::Steady(id) => matches!(steadies.all[id.0 as usize], Steady::Bits32(0) | Steady::Bits64(0)),
             Src::Reg(_) => false,
         };
-        let masks: Vec<usize> =
-            (0..self.insts.len()).filter(|&at| self.may_be_opposite(at, is_zero)).collect();
-        masks.into_iter().for_each(|at| self.make_opposite(at, is_zero));
+        let is_turned = self.turned(is_zero);
+        self.turn(&is_turned, is_zero);
         let mut places = vec![None; self.classes.len()];
         let mut reads = vec![0u32; self.classes.len()];
         for (at, inst) in self.insts.iter().enumerate() {
@@ -36,7 +35,7 @@ impl Line {
                 && is(inst, MOVE)
                 && is_ours(reg)
                 && let Some(place) = places[reg.0 as usize]
-                && self.may_keep(&self.insts[place])
+                && self.may_keep(&self.insts[place], inst.op.w)
             {
                 moved.push((place, at));
             }
@@ -51,42 +50,53 @@ impl Line {
         self.insts.retain(|_| is_gone.next() == Some(false));
     }
 
-    /// Whether an instruction may leave zero in some lanes, somewhat later.
-    fn may_keep(&self, inst: &Inst) -> bool {
+    /// Whether an instruction may leave zero in some lanes, of 64 bits if `wide`, somewhat later.
+    fn may_keep(&self, inst: &Inst, wide: bool) -> bool {
         let is_plain = matches!(inst.form, Form::One | Form::Two) && inst.lanes == Lanes::All;
-        let is_vectors = !matches!(inst.op.kind, Kind::Masks(_));
+        // Of others a mask means other lanes, or nothing.
+        let is_lanes = inst.op.kind == Kind::Vectors(if wide { 8 } else { 4 });
         let sums = |src: Src| matches!(src, Src::Reg(reg) if (reg.0 as usize) < self.accumulators);
-        is_plain && is_vectors && !inst.reads().any(sums)
+        is_plain && is_lanes && !inst.reads().any(sums)
     }
 
-    /// Whether an instruction is a comparison that only choices depend on, some of which take zero where it holds.
-    fn may_be_opposite(&self, at: usize, is_zero: impl Fn(Src) -> bool) -> bool {
-        let inst = &self.insts[at];
-        let Some(mask) = inst.out.filter(|out| self.class(*out) == Class::Mask) else { return false };
-        let compares = [COMPARE_F, COMPARE_S, COMPARE_U].iter().any(|pair| is(inst, *pair));
-        if !compares || inst.constant.is_none() || inst.lanes != Lanes::All {
-            return false;
+    /// The masks of comparisons that only choices depend on, some of which take zero where they hold.
+    fn turned(&self, is_zero: impl Fn(Src) -> bool) -> Vec<bool> {
+        let (mut is_compared, mut takes_zero) =
+            (vec![false; self.classes.len()], vec![false; self.classes.len()]);
+        let mut is_other = vec![false; self.classes.len()];
+        for inst in &self.insts {
+            let compares = [COMPARE_F, COMPARE_S, COMPARE_U].iter().any(|pair| is(inst, *pair));
+            if let Some(mask) = inst.out.filter(|out| compares && self.class(*out) == Class::Mask) {
+                is_compared[mask.0 as usize] = inst.constant.is_some() && inst.lanes == Lanes::All;
+            }
+            for src in inst.reads() {
+                match src {
+                    Src::Reg(mask) if is(inst, BLEND) && inst.lanes == Lanes::Masked(mask) => {
+                        takes_zero[mask.0 as usize] |= is_zero(inst.srcs[1]);
+                    }
+                    Src::Reg(reg) => is_other[reg.0 as usize] = true,
+                    Src::Steady(_) => {}
+                }
+            }
         }
-        let mut takes_zero = false;
-        let readers = || self.insts.iter().filter(|inst| inst.reads().any(|src| src == Src::Reg(mask)));
-        let only_chosen = readers().all(|inst| {
-            let chooses = is(inst, BLEND) && inst.lanes == Lanes::Masked(mask);
-            takes_zero |= chooses && is_zero(inst.srcs[1]);
-            chooses
-        });
-        only_chosen && takes_zero
+        (0..self.classes.len()).map(|reg| is_compared[reg] && takes_zero[reg] && !is_other[reg]).collect()
     }
 
-    /// Turns a comparison and the choices by it round.
-    fn make_opposite(&mut self, at: usize, is_zero: impl Fn(Src) -> bool) {
-        let Some(mask) = self.insts[at].out else { return };
-        self.insts[at].constant = self.insts[at].constant.map(|constant| constant ^ OPPOSITE);
-        for inst in self.insts.iter_mut().filter(|inst| inst.lanes == Lanes::Masked(mask)) {
-            inst.srcs.swap(0, 1);
-            if is_zero(inst.srcs[0]) {
-                let op = MOVE.of(inst.op.w);
-                inst.srcs.remove(0);
-                (inst.op, inst.form, inst.lanes) = (op, Form::One, Lanes::Kept(mask));
+    /// Turns comparisons and the choices by them round.
+    fn turn(&mut self, is_turned: &[bool], is_zero: impl Fn(Src) -> bool) {
+        for inst in &mut self.insts {
+            if inst.out.is_some_and(|out| is_turned[out.0 as usize]) {
+                inst.constant = inst.constant.map(|constant| constant ^ OPPOSITE);
+            }
+            if let Lanes::Masked(mask) = inst.lanes
+                && is_turned[mask.0 as usize]
+            {
+                inst.srcs.swap(0, 1);
+                if is_zero(inst.srcs[0]) {
+                    let op = MOVE.of(inst.op.w);
+                    inst.srcs.remove(0);
+                    (inst.op, inst.form, inst.lanes) = (op, Form::One, Lanes::Kept(mask));
+                }
             }
         }
     }

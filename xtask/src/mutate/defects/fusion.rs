@@ -8,7 +8,58 @@ const SLABS: &str = "-p tracewell-optimize --lib slabs";
 const OPTIMIZE: &str = "-p tracewell-optimize --lib";
 const RANDOM: &str = "-p tests --test differential random_graphs_agree_part_1";
 
+const BOTH_SIDES: &str = "-p tracewell-kernel --lib rows_go_through_all_three";
+
 pub(super) const DEFECTS: &[Defect] = &[
+    Defect {
+        breaks: "a matrix is read once although what is between its products reads other rows",
+        file: "crates/kernel/src/both_sides.rs",
+        text: "*buffer != product.buffer || is_here(product, index),",
+        with: "true || is_here(product, index),",
+        test: BOTH_SIDES,
+    },
+    Defect {
+        breaks: "a matrix is read once although what is between its products changes the vector",
+        file: "crates/kernel/src/both_sides.rs",
+        text: "[product, wanted].into_iter().any(is_theirs)\n                    && ",
+        with: "",
+        test: BOTH_SIDES,
+    },
+    Defect {
+        breaks: "products of a matrix and of its transpose are taken for both sides of it",
+        file: "crates/kernel/src/library.rs",
+        text: "&& [rows.along, rows.down] == [columns.down, columns.along]",
+        with: "",
+        test: BOTH_SIDES,
+    },
+    Defect {
+        breaks: "a part of a matrix that is read once misses a row",
+        file: "crates/library/src/deep.rs",
+        text: "                rows(range.clone());",
+        with: "                rows(range.start + 1..range.end);",
+        test: "-p tracewell-library --lib read_once",
+    },
+    Defect {
+        breaks: "a matrix of long rows is read once, but for its last columns",
+        file: "crates/library/src/deep.rs",
+        text: "self.blocks == 1 && ",
+        with: "",
+        test: "-p tracewell-library --lib read_once",
+    },
+    Defect {
+        breaks: "what is between two products begins with the first row in every part",
+        file: "crates/runtime/src/library.rs",
+        text: "(self.each)(self.block, range.start as i64, range.end as i64)",
+        with: "(self.each)(self.block, 0, range.len() as i64)",
+        test: "-p tracewell-runtime --test both_sides",
+    },
+    Defect {
+        breaks: "a result that takes over an argument is written while that is read",
+        file: "crates/fuse/src/both_sides.rs",
+        text: " || all().any(is_taken_over) {",
+        with: " {",
+        test: FUSE,
+    },
     Defect {
         breaks: "on the way back a part reaches into the one before it",
         file: "crates/runtime/src/launch.rs",

@@ -8,6 +8,8 @@ const REDUCTIONS: &str = "-p tracewell-runtime --test reductions";
 const ROWS: &str = "-p tracewell-runtime --test reductions rows_of_a_known_length";
 const DECODE: &str = "-p tracewell-codegen --test wide";
 
+const CHOICES: &str = "-p tracewell-runtime --test nests choices_of_zero";
+
 pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "wide code returns with the upper parts of vectors in use",
@@ -365,5 +367,33 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "self.compare_with_end(COUNTER, around.iterated)?;\n        self.asm.jump_back(Some(When::Less), again);",
         with: "self.compare_with_end(COUNTER, around.iterated)?;\n        self.asm.jump_back(Some(When::Greater), again);",
         test: ROWS,
+    },
+    Defect {
+        breaks: "a choice that is turned round keeps its condition",
+        file: "crates/codegen/src/wide/choices.rs",
+        text: "const OPPOSITE: u8 = 4;",
+        with: "const OPPOSITE: u8 = 0;",
+        test: CHOICES,
+    },
+    Defect {
+        breaks: "of a choice that is turned round only the other side is taken",
+        file: "crates/codegen/src/wide/choices.rs",
+        text: "                inst.srcs.swap(0, 1);\n",
+        with: "",
+        test: CHOICES,
+    },
+    Defect {
+        breaks: "an instruction leaves zeros in what others read too",
+        file: "crates/codegen/src/wide/choices.rs",
+        text: " && reads[reg.0 as usize] == 1",
+        with: "",
+        test: CHOICES,
+    },
+    Defect {
+        breaks: "zeros are left in lanes of another width",
+        file: "crates/codegen/src/wide/choices.rs",
+        text: "is_plain && is_lanes && ",
+        with: "is_plain && ",
+        test: "-p tests --test laws every_law_of_gather",
     },
 ];
