@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tracewell_array::{Blank, DType, Shape, Tensor, Together};
+use tracewell_array::{Blank, DType, Literal, Shape, Tensor, Together};
 use tracewell_codegen::Target;
 use tracewell_kernel::{Kernel, LibraryCall, Program, Role, SlotId, Step, in_memory, verify_program};
 
@@ -27,6 +27,8 @@ pub enum Input<'a> {
     /// Given away: if nobody else refers to its memory, a result may take it over. Few are, and the others are moved
     /// about without its size.
     Given(Box<Tensor>),
+    /// A single real number, for which nothing is allocated: its bits, in the first bytes.
+    Number(u64, DType),
     /// What a run leaves in place of a tensor whose memory a result took over.
     Taken,
 }
@@ -37,10 +39,34 @@ impl Input<'_> {
         Input::Given(Box::new(tensor))
     }
 
-    fn tensor(&self) -> Option<&Tensor> {
+    /// A single number.
+    pub fn number(literal: Literal) -> Input<'static> {
+        match u64::try_from(literal.bits()) {
+            Ok(bits) if !literal.dtype().is_complex() => Input::Number(bits.to_le(), literal.dtype()),
+            _ => Input::given(Tensor::full(literal, Shape::scalar())),
+        }
+    }
+
+    /// The array, if it was not taken over.
+    pub fn to_tensor(&self) -> Option<Tensor> {
         match self {
-            Input::Lent(tensor) => Some(tensor),
-            Input::Given(tensor) => Some(tensor),
+            Input::Lent(tensor) => Some((*tensor).clone()),
+            Input::Given(tensor) => Some(Tensor::clone(tensor)),
+            Input::Number(bits, dtype) => {
+                let literal = Literal::from_bits(*dtype, u64::from_le(*bits).into());
+                Some(Tensor::full(literal, Shape::scalar()))
+            }
+            Input::Taken => None,
+        }
+    }
+
+    /// Where it is, its type and how many bytes it has.
+    fn place(&self) -> Option<(*const u8, DType, usize)> {
+        let of = |tensor: &Tensor| (tensor.as_ptr(), tensor.dtype(), tensor.size_bytes());
+        match self {
+            Input::Lent(tensor) => Some(of(tensor)),
+            Input::Given(tensor) => Some(of(tensor)),
+            Input::Number(bits, dtype) => Some(((&raw const *bits).cast(), *dtype, dtype.size())),
             Input::Taken => None,
         }
     }
@@ -374,14 +400,14 @@ impl Executable {
         }
         for (number, (input, wanted)) in inputs.iter().zip(&self.inputs).enumerate() {
             let Some(Wanted { slot, dtype, bytes }) = *wanted else { continue };
-            match input.tensor() {
+            match input.place() {
                 // So many elements, or parts of complex ones.
-                Some(tensor) if tensor.dtype().real() == dtype && tensor.size_bytes() == bytes => {
+                Some((address, found, size)) if found.real() == dtype && size == bytes => {
                     // Read only, unless an output takes it over.
-                    addresses[slot] = tensor.as_ptr().cast_mut();
+                    addresses[slot] = address.cast_mut();
                 }
-                tensor => {
-                    let found = tensor.map(|tensor| (tensor.dtype(), tensor.len()));
+                place => {
+                    let found = place.map(|(_, dtype, bytes)| (dtype, bytes / dtype.size()));
                     let expected = (dtype, bytes / dtype.size());
                     return Err(RunError::Input { input: number, expected, found });
                 }
@@ -453,7 +479,9 @@ impl Executable {
             return Results::new();
         }
         let input = |answer: &Answer| match answer {
-            Answer::Input(number, shape) => inputs[*number].tensor().map(|tensor| reshaped(tensor, shape)),
+            Answer::Input(number, shape) => {
+                inputs[*number].to_tensor().map(|tensor| reshaped(&tensor, shape))
+            }
             Answer::Output(..) | Answer::Constant(_) => None,
         };
         self.results.iter().filter_map(input).collect()

@@ -112,13 +112,11 @@ fn make(prim: &Prim, operands: &[Value], results: &[ArrayType]) -> Result<Rc<Kep
 
 /// Runs a program on operands whose data is known, into a list without results.
 fn run_on(program: &Executable, operands: &[Value], results: &mut Results) -> Result<(), Error> {
-    let scalars: SmallVec<[Tensor; 2]> = operands.iter().filter_map(scalar).collect();
-    let mut scalars = scalars.iter();
     let mut inputs: SmallVec<[Input<'_>; 4]> = SmallVec::new();
     for operand in operands {
         match operand {
             Value::Known(tensor, _) => inputs.push(Input::Lent(tensor)),
-            Value::Splat(_) => inputs.extend(scalars.next().map(Input::Lent)),
+            Value::Splat(splat) => inputs.push(Input::number(splat.literal)),
             Value::Traced(_) => return Err(Error::bug("a tracer reached the executor")),
         }
     }
@@ -167,13 +165,6 @@ impl Executor for Compiled {
 /// Forgets the programs of this thread.
 pub(crate) fn forget_programs() {
     OWN.with_borrow_mut(|own| *own = Own::default());
-}
-
-fn scalar(value: &Value) -> Option<Tensor> {
-    match value {
-        Value::Splat(splat) => Some(Tensor::full(splat.literal, Shape::scalar())),
-        Value::Known(..) | Value::Traced(_) => None,
-    }
 }
 
 /// The program that applies one primitive.

@@ -164,7 +164,7 @@ impl<'a> Call<'a> {
             && !RETRACE.is_on()
             && let Some(entry) = entry::find(&self.key)
             && entry.captured.is_empty()
-            && self.leaves.iter().all(|leaf| matches!(leaf.array().value(), Value::Known(..)))
+            && !self.leaves.iter().any(|leaf| leaf.array().is_traced())
             && let Ok(executable) = entry.compiled()
             && let Some(like) = entry.result.downcast_ref::<R::Ok>()
         {
@@ -404,6 +404,10 @@ fn list_inputs<'a>(inputs: &mut SmallVec<[Input<'a>; FEW]>, leaves: &mut [Leaf<'
                     inputs.push(Input::Lent(tensor));
                     continue;
                 }
+                Value::Splat(splat) if splat.shape.rank() == 0 => {
+                    inputs.push(Input::number(splat.literal));
+                    continue;
+                }
                 value @ (Value::Splat(_) | Value::Traced(_)) => value.known(),
             },
             Leaf::Given(_) => match std::mem::replace(leaf, Leaf::Lent(hole())) {
@@ -460,12 +464,7 @@ fn flat(values: impl Iterator<Item = Value>) -> Called {
 
 /// The inputs that are still there after a run.
 fn kept(inputs: &[Input<'_>]) -> Vec<Option<Tensor>> {
-    let tensor = |input: &Input<'_>| match input {
-        Input::Lent(tensor) => Some((*tensor).clone()),
-        Input::Given(tensor) => Some(Tensor::clone(tensor)),
-        Input::Taken => None,
-    };
-    inputs.iter().map(tensor).collect()
+    inputs.iter().map(Input::to_tensor).collect()
 }
 
 /// The results, which are taken away, in the structure of the function's result.
