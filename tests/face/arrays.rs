@@ -105,3 +105,17 @@ fn reductions_and_products() {
     assert_eq!(m.reshape([3, 2]).to_string(), "[[1. 2.]\n [3. 4.]\n [5. 6.]]");
     assert_eq!(m.gt(2.5).convert(I32).sum().item::<i32>(), 4);
 }
+
+/// A number that is handed over takes no memory, and is an array like others.
+#[test]
+fn numbers_are_arrays_of_rank_0() {
+    let number = Scalar::from(2.5);
+    assert_eq!(number.as_slice::<f64>().unwrap(), [2.5]);
+    assert_eq!((number.item::<f64>(), number.to_vec::<f64>().unwrap()), (2.5, vec![2.5]));
+    assert_eq!((number.to_string(), number.dtype(), number.rank()), ("2.5".to_string(), F64, 0));
+    // It takes the type of what it meets, and so does what is made of it outside of functions.
+    assert_eq!((&number + &Array::from([1.0f32])).dtype(), F32);
+    let array = Array::from(number);
+    assert_eq!(array.as_slice::<f64>().unwrap(), [2.5]);
+    assert_eq!((&array * &Array::from([1.0f32])).dtype(), F32);
+}

@@ -12,6 +12,7 @@ jit! {
         let e = (x - x.max()).exp();
         &e / e.sum()
     }
+    fn scaled(x: &Array, by: Scalar) -> Array { x * by }
 }
 
 #[traced]
@@ -91,6 +92,14 @@ fn ops_are_connected_by_numbers_of_arrays() {
         ]
     );
     assert_eq!((trace.inputs().len(), trace.outputs()), (1, vec![4]));
+}
+
+/// A number takes no memory when nobody watches.
+#[test]
+fn a_number_that_is_handed_over_twice_is_one_array() {
+    let (x, two) = (x(), Scalar::from(2.0));
+    let trace = traced(|| scaled(&scaled(&x, &two), &two));
+    assert_eq!(trace.inputs().len(), 2);
 }
 
 #[test]

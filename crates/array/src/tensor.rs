@@ -155,10 +155,11 @@ impl Tensor {
 
     /// A tensor at a place of a buffer that others are in too. Checks that it lies inside.
     #[inline]
-    pub(crate) fn inside(dtype: DType, shape: Shape, buffer: &Arc<Buffer>, offset: usize) -> Tensor {
-        let is_inside = offset <= buffer.bytes() && shape.len() * dtype.size() <= buffer.bytes() - offset;
+    pub(crate) fn inside(blank: &Blank, buffer: &Arc<Buffer>, offset: usize) -> Tensor {
+        let Blank { dtype, ref shape, bytes } = *blank;
+        let is_inside = offset <= buffer.bytes() && bytes <= buffer.bytes() - offset;
         assert!(is_inside && offset.is_multiple_of(dtype.align()), "a tensor of {shape} leaves its buffer");
-        Tensor { dtype, shape, buffer: Arc::clone(buffer), offset }
+        Tensor { dtype, shape: shape.clone(), buffer: Arc::clone(buffer), offset }
     }
 
     /// Part of the buffer of this tensor, `skip` elements further in. Checks that the part lies inside.

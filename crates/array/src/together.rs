@@ -44,12 +44,12 @@ impl Together {
     #[inline]
     pub unsafe fn uninit(&mut self, blank: &Blank) -> (Tensor, *mut u8) {
         let offset = self.used * ROOM;
-        let shape = blank.shape();
-        assert!(blank.bytes() <= ROOM && offset < self.buffer.bytes(), "no room for {shape}");
+        let has_room = blank.bytes() <= ROOM && offset < self.buffer.bytes();
+        assert!(has_room, "no room for {}", blank.shape());
         self.used += 1;
         // SAFETY: the offset is inside the buffer, and so is as much room behind it.
         let address = unsafe { self.base.add(offset) };
-        (Tensor::inside(blank.dtype(), shape.clone(), &self.buffer, offset), address)
+        (Tensor::inside(blank, &self.buffer, offset), address)
     }
 }
 

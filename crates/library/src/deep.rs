@@ -53,8 +53,8 @@ impl<'g, T: Number + Float> Deep<'g, T> {
     /// As for [`matmul`](crate::matmul::matmul).
     pub(crate) unsafe fn sum(&self) {
         let (depths, blocks) = (self.depths, self.blocks);
-        self.summed(|sums, back| {
-            in_parts(self.product.gemm.count() * depths * blocks, Worth::Parts, back, |parts| {
+        self.summed(|sums, back, worth| {
+            in_parts(self.product.gemm.count() * depths * blocks, worth, back, |parts| {
                 walk(parts, back, |part| {
                     // SAFETY: the caller's promise; each part has sums of its own.
                     unsafe { self.part(sums, part / blocks / depths, part / blocks % depths, part % blocks) };
@@ -77,8 +77,8 @@ impl<'g, T: Number + Float> Deep<'g, T> {
     /// As for [`matmul`](crate::matmul::matmul), but that the vector is written by `before`, to which each row is handed
     /// once; it may run on several threads.
     pub(crate) unsafe fn behind(&self, before: impl Fn(Range<usize>) + Sync) {
-        self.summed(|sums, back| {
-            in_parts(self.depths, Worth::Parts, back, |parts| {
+        self.summed(|sums, back, worth| {
+            in_parts(self.depths, worth, back, |parts| {
                 walk(parts, back, |depth| {
                     before(self.rows_of(depth));
                     // SAFETY: the caller's promise; each part has sums of its own.
@@ -92,12 +92,13 @@ impl<'g, T: Number + Float> Deep<'g, T> {
         depth * self.rows..self.product.gemm.k.min((depth + 1) * self.rows)
     }
 
-    /// Adds up what `parts` leaves: the sums of each part. It is told whether to go back.
-    fn summed(&self, parts: impl FnOnce(Shared<T>, bool)) {
+    /// Adds up what `parts` leaves: the sums of each part. It is told whether to go back, and how much there is to do.
+    fn summed(&self, parts: impl FnOnce(Shared<T>, bool, Worth)) {
         let (batch, length) = (self.product.gemm.count(), self.length);
         let mut sums: Vec<T> = vec![T::ZERO; batch * self.depths * length];
         let elements = batch.saturating_mul(length).saturating_mul(self.product.gemm.k);
-        parts(Shared(sums.as_mut_ptr()), turns_back(elements.saturating_mul(size_of::<T>())));
+        let back = turns_back(elements.saturating_mul(size_of::<T>()));
+        parts(Shared(sums.as_mut_ptr()), back, Worth::of(elements, 0));
         flushed(|| {
             for (number, sums) in sums.chunks_exact(self.depths * length).enumerate() {
                 for j in 0..length {

@@ -21,9 +21,10 @@ use crate::walk::{turns_back, walk};
 const PARALLEL: usize = 128 * 128 * 128;
 /// The same for a product with a vector, which waits for memory rather than for arithmetic.
 const PARALLEL_VECTOR: usize = 1 << 19;
-/// Multiply-adds from which on every thread has so many parts.
+/// Multiply-adds from which on every thread has two parts, and from which on it has four: smaller ones of a small
+/// product would not fill a tile.
+const MORE: usize = 1 << 23;
 const MUCH: usize = 1 << 25;
-const SEVERAL: usize = 4;
 /// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
 const TINY: usize = 256;
 /// A product with a vector is done in blocks of so many elements of the result: rows that lie one after the
@@ -229,33 +230,26 @@ fn stripe(m: usize, n: usize) -> usize {
 /// Runs `work` on ranges that make up `0..count`: one for each thread if that is worth it, several if there is much to
 /// do, so that a thread that is held up leaves some to others. If it goes back, threads begin with their last ones.
 pub(crate) fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Range<usize>) + Sync) {
-    let parts = match worth {
-        Worth::Nothing => 1,
-        Worth::Parts => pool::threads().min(count),
-        Worth::Several => (SEVERAL * pool::threads()).min(count),
-    };
+    let parts = (worth.0 * pool::threads()).min(count);
     if pool::threads() == 1 || parts <= 1 {
         return work(0..count);
     }
     pool::share_walk(parts, back, |part| work(count * part / parts..count * (part + 1) / parts));
 }
 
-/// How much there is to share.
+/// How many parts of some work every thread has.
 #[derive(Clone, Copy)]
-pub(crate) enum Worth {
-    Nothing,
-    Parts,
-    Several,
-}
+pub(crate) struct Worth(usize);
 
 impl Worth {
-    /// Of work that is worth it from so much on.
-    fn of(work: usize, least: usize) -> Worth {
-        match work {
-            _ if work < least => Worth::Nothing,
-            _ if work < MUCH => Worth::Parts,
-            _ => Worth::Several,
-        }
+    /// Of work that is shared from so much on.
+    pub(crate) fn of(work: usize, least: usize) -> Worth {
+        Worth(match work {
+            _ if work < least => 0,
+            _ if work < MORE => 1,
+            _ if work < MUCH => 2,
+            _ => 4,
+        })
     }
 }
 

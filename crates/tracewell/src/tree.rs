@@ -41,6 +41,12 @@ pub trait Tree: Sized + Send + Sync + 'static {
     /// Calls `leaf` with every array, in a fixed order.
     fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array));
 
+    /// The same for a call that only reads them: numbers need no memory.
+    #[doc(hidden)]
+    fn read<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.visit(leaf);
+    }
+
     /// The same structure with other arrays: `leaf` is called in the order of [`visit`](Tree::visit).
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self;
 
@@ -242,6 +248,11 @@ pub trait TreeRef {
     type Owned: Tree;
     /// See [`Tree::visit`].
     fn visit_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array));
+    /// See [`Tree::read`].
+    #[doc(hidden)]
+    fn read_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.visit_ref(leaf);
+    }
     /// See [`Tree::rebuild`].
     fn rebuild_ref(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Self::Owned;
     /// See [`Tree::structure`].
@@ -256,6 +267,9 @@ impl<T: Tree> TreeRef for T {
     type Owned = T;
     fn visit_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
         self.visit(leaf);
+    }
+    fn read_ref<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        self.read(leaf);
     }
     fn rebuild_ref(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> T {
         self.rebuild(leaf)
@@ -309,6 +323,9 @@ impl Tree for Array {
 impl Tree for Scalar {
     fn visit<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
         leaf(self);
+    }
+    fn read<'t>(&'t self, leaf: &mut dyn FnMut(&'t Array)) {
+        leaf(Scalar::read(self));
     }
     fn rebuild(&self, leaf: &mut dyn FnMut(&Array) -> Array) -> Scalar {
         Scalar::wrap(leaf(self))

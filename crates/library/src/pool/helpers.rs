@@ -55,7 +55,7 @@ pub fn share_walk(parts: usize, back: bool, work: impl Fn(usize) + Sync) {
         work: &work,
         parts: Parts { count: parts, stretches: (wanted + 1).min(MOST_STRETCHES), back },
         panicked: Mutex::new(None),
-        taken: [const { AtomicUsize::new(0) }; MOST_STRETCHES],
+        taken: [const { Taken(AtomicUsize::new(0)) }; MOST_STRETCHES],
         caller: OnceLock::new(),
     };
     let called = Called(&job);
@@ -93,23 +93,45 @@ struct Job<'a> {
     parts: Parts,
     /// What a helper panicked with.
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
-    /// How many parts of each stretch were taken after its first.
-    taken: [AtomicUsize; MOST_STRETCHES],
+    taken: [Taken; MOST_STRETCHES],
     /// Who has to be woken, once it sleeps.
     caller: OnceLock<Thread>,
+}
+
+/// How many parts of a stretch were taken after its first. As long as nobody else has come to the end of theirs, its
+/// line of the caches is where the stretch is worked on.
+#[repr(align(64))]
+struct Taken(AtomicUsize);
+
+impl Taken {
+    /// The next of so many, and whether it is the last. To see that there is none takes the line from nobody.
+    fn next(&self, of: usize) -> Option<(usize, bool)> {
+        if self.0.load(Ordering::Relaxed) >= of {
+            return None;
+        }
+        let number = self.0.fetch_add(1, Ordering::Relaxed);
+        (number < of).then_some((number, number + 1 == of))
+    }
 }
 
 impl Job<'_> {
     /// Takes parts until there are none, as thread number `taker`.
     fn run(&self, taker: usize) {
         self.begin(taker);
-        let Parts { stretches, count, .. } = self.parts;
-        if count == stretches {
-            return;
-        }
+        let stretches = self.parts.stretches;
         for stretch in (0..stretches).map(|next| (taker + next) % stretches) {
-            let next = || self.parts.of(stretch, 1 + self.taken[stretch].fetch_add(1, Ordering::Relaxed));
-            std::iter::from_fn(next).for_each(|part| (self.work)(part));
+            self.go_on(stretch);
+        }
+    }
+
+    /// Takes what is left of a stretch after its first part.
+    fn go_on(&self, stretch: usize) {
+        let others = self.parts.length(stretch).saturating_sub(1);
+        while let Some((number, is_last)) = self.taken[stretch].next(others) {
+            self.parts.of(stretch, 1 + number).into_iter().for_each(self.work);
+            if is_last {
+                return;
+            }
         }
     }
 
@@ -134,10 +156,18 @@ struct Parts {
 }
 
 impl Parts {
+    /// Where a stretch begins.
+    fn edge(self, stretch: usize) -> usize {
+        self.count * stretch / self.stretches
+    }
+
+    fn length(self, stretch: usize) -> usize {
+        self.edge(stretch + 1) - self.edge(stretch)
+    }
+
     /// The part of a stretch that is taken as number `taken`.
     fn of(self, stretch: usize, taken: usize) -> Option<usize> {
-        let edge = |stretch: usize| self.count * stretch / self.stretches;
-        let (start, end) = (edge(stretch), edge(stretch + 1));
+        let (start, end) = (self.edge(stretch), self.edge(stretch + 1));
         (taken < end - start).then(|| if self.back { end - 1 - taken } else { start + taken })
     }
 }

@@ -2,7 +2,6 @@
 
 use tracewell_graph::Location;
 use tracewell_graph::prim::{self, Atan2};
-use tracewell_trace::Value;
 
 use super::operators::{binary, fit, unify};
 use super::{Array, Operand, apply, or_raise};
@@ -90,11 +89,11 @@ impl Array {
     pub fn angle(&self) -> Array {
         let location = Location::caller();
         let z = self.as_float(&location);
-        let of = |part: prim::Prim| apply(part, &[z.value().clone()], &location).value().clone();
-        let (re, im): (Value, Value) = match z.dtype().is_complex() {
-            true => (of(prim::Real {}.into()), of(prim::Imag {}.into())),
-            false => (z.value().clone(), 0.0.operand()),
-        };
+        if !z.dtype().is_complex() {
+            return binary("take the angle of", Atan2 {}, 0.0, z, &location);
+        }
+        let of = |part: prim::Prim| apply(part, &[z.value().clone()], &location);
+        let (re, im) = (of(prim::Real {}.into()), of(prim::Imag {}.into()));
         binary("take the angle of", Atan2 {}, im, re, &location)
     }
 

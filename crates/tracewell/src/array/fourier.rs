@@ -8,7 +8,7 @@ use tracewell_trace::{Error, ErrorKind};
 
 use super::operators::binary;
 use super::reduce::axis_of;
-use super::{Array, Operand, apply, found_by, listed, or_raise};
+use super::{Array, apply, found_by, listed, or_raise};
 
 /// Which of a transform and its inverse is divided by the number of elements.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -107,7 +107,7 @@ impl Fourier {
             (Norm::Forward, true) => Some(count),
         };
         let y = match scale {
-            Some(scale) => binary("scale", Mul {}, y.value().clone(), scale.operand(), location),
+            Some(scale) => binary("scale", Mul {}, y, scale, location),
             None => y,
         };
         apply(back, &[y.value().clone()], location)

@@ -39,7 +39,7 @@ pub(crate) use operators::{binary, common_dtype, fit, unify};
 pub(crate) use reduce::{axes_of, axis_of, unify_dtypes};
 
 use tracewell_array::{DType, Shape, Tensor};
-use tracewell_graph::{ArrayType, Location, Prim};
+use tracewell_graph::{ArrayType, Location, Prim, Splat};
 use tracewell_trace::{Cause, Error, Value, bind, is_idle, raise};
 
 /// An array. Cheap to clone, `Send + Sync`.
@@ -66,11 +66,14 @@ impl Array {
     pub(crate) fn from_value(value: Value) -> Array {
         match value {
             // Outside traces data is what users expect to find; inside, one literal is better than an array.
-            Value::Splat(splat) if is_idle() => {
-                Array(Value::Known(Tensor::full(splat.literal, splat.shape), splat.weak))
-            }
+            Value::Splat(splat) if is_idle() => Array::filled(&splat),
             value => Array(value),
         }
+    }
+
+    /// An array of one literal, repeated.
+    fn filled(splat: &Splat) -> Array {
+        Array::known(Tensor::full(splat.literal, splat.shape.clone()), splat.weak)
     }
 
     /// An array of data.
@@ -88,6 +91,11 @@ impl Array {
     #[inline]
     pub(crate) fn value(&self) -> &Value {
         &self.0
+    }
+
+    /// The same, without another reference to its data.
+    pub(crate) fn into_value(self) -> Value {
+        self.0
     }
 
     /// The data, where it is known, without another reference to it.

@@ -11,15 +11,39 @@ use tracewell_trace::{
 };
 
 use super::{Array, Scalar, apply, bind_here, found_by, or_raise};
+use crate::executor::again;
 
 /// What an array can be combined with: arrays, [`Scalar`]s, and Rust numbers, which are weakly typed.
 pub trait Operand {
     /// As a value of the tracing layer.
     fn operand(self) -> Value;
+
+    /// The same where it is, if it is an array: to refer to its data once more takes as long as to add two numbers.
+    #[doc(hidden)]
+    fn lent(&self) -> Option<&Value> {
+        None
+    }
 }
 
 /// Combines two operands by a primitive of two operands of one type.
-pub(crate) fn binary(verb: &str, prim: impl Into<Prim>, a: Value, b: Value, location: &Location) -> Array {
+pub(crate) fn binary(
+    verb: &str,
+    prim: impl Into<Prim>,
+    a: impl Operand,
+    b: impl Operand,
+    location: &Location,
+) -> Array {
+    let prim = prim.into();
+    if let (Some(a), Some(b)) = (a.lent(), b.lent())
+        && are_alike(a, [b])
+        && let Some(result) = again(&prim, &[a, b])
+    {
+        return result;
+    }
+    combined(verb, prim, a.operand(), b.operand(), location)
+}
+
+fn combined(verb: &str, prim: Prim, a: Value, b: Value, location: &Location) -> Array {
     let operands = or_raise(unify(verb, [a, b], location), location);
     apply(prim, &operands, location)
 }
@@ -30,7 +54,11 @@ pub(crate) fn unify<const N: usize>(
     operands: [Value; N],
     location: &Location,
 ) -> Result<[Value; N], Error> {
-    if is_idle() && !is_observed() && are_alike(&operands) {
+    if is_idle()
+        && !is_observed()
+        && let [first, rest @ ..] = operands.as_slice()
+        && are_alike(first, rest)
+    {
         return Ok(operands);
     }
     let cause = |error: Error| {
@@ -59,15 +87,15 @@ pub(crate) fn unify<const N: usize>(
 
 /// Whether all are data of one type: then there is nothing to do, and asking for more would take as long as a number is
 /// added to another.
-fn are_alike(operands: &[Value]) -> bool {
-    let [Value::Known(first, weak), rest @ ..] = operands else { return false };
+fn are_alike<'a>(first: &Value, rest: impl IntoIterator<Item = &'a Value>) -> bool {
+    let Value::Known(first, weak) = first else { return false };
     let is_like = |value: &Value| match value {
         Value::Known(other, w) => {
             w == weak && other.dtype() == first.dtype() && other.shape() == first.shape()
         }
         Value::Splat(_) | Value::Traced(_) => false,
     };
-    rest.iter().all(is_like)
+    rest.into_iter().all(is_like)
 }
 
 /// The element type of several after promotion, and whether it is weak.
@@ -148,9 +176,6 @@ pub(crate) fn fit(
     Ok(value)
 }
 
-/// Combines two operands on a user's behalf.
-type Combine = fn(Value, Value, &Location) -> Array;
-
 macro_rules! operator {
     ($($Trait:ident $method:ident $combine:expr;)*) => {$(
         operator!(@arrays $Trait $method $combine, Array, Array);
@@ -177,8 +202,7 @@ macro_rules! operator {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: $Right) -> Array {
-                let combine: Combine = $combine;
-                combine(self.operand(), other.operand(), &Location::caller())
+                $combine(self, other, &Location::caller())
             }
         }
     };
@@ -188,8 +212,7 @@ macro_rules! operator {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: S) -> Array {
-                let combine: Combine = $combine;
-                combine(self.operand(), other.operand(), &Location::caller())
+                $combine(self, other, &Location::caller())
             }
         }
     };
@@ -208,8 +231,8 @@ operator! {
 }
 
 /// As Rust does it: copies of the sign follow in signed types, zeros in unsigned ones.
-fn shift_right(a: Value, b: Value, location: &Location) -> Array {
-    let operands = or_raise(unify("shift", [a, b], location), location);
+fn shift_right(a: impl Operand, b: impl Operand, location: &Location) -> Array {
+    let operands = or_raise(unify("shift", [a.operand(), b.operand()], location), location);
     match operands[0].ty().dtype {
         DType::U8 | DType::U32 => apply(prim::ShiftRightLogical {}, &operands, location),
         _ => apply(prim::ShiftRightArithmetic {}, &operands, location),
@@ -252,7 +275,7 @@ macro_rules! comparisons {
             #[track_caller]
             pub fn $method(&self, other: impl Operand) -> Array {
                 let compare = Compare { comparison: Comparison::$Comparison };
-                binary("compare", compare, self.value().clone(), other.operand(), &Location::caller())
+                binary("compare", compare, self, other, &Location::caller())
             }
         )*}
     };
@@ -285,7 +308,7 @@ macro_rules! pairs {
             /// ```
             #[track_caller]
             pub fn $method(&self, other: impl Operand) -> Array {
-                binary($verb, prim::$Prim {}, self.value().clone(), other.operand(), &Location::caller())
+                binary($verb, prim::$Prim {}, self, other, &Location::caller())
             }
         )*}
     };
@@ -317,7 +340,7 @@ macro_rules! float_pairs {
             pub fn $method(&self, other: impl Operand) -> Array {
                 let location = Location::caller();
                 let [a, b] = [self.clone(), Array::from_value(other.operand())].map(|x| x.as_float(&location));
-                binary($verb, prim::$Prim {}, a.value().clone(), b.value().clone(), &location)
+                binary($verb, prim::$Prim {}, a, b, &location)
             }
         )*}
     };

@@ -5,7 +5,7 @@ use tracewell_graph::Location;
 use tracewell_graph::prim::{self, DotGeneral, Prim};
 use tracewell_trace::{Error, ErrorKind};
 
-use super::{Array, Scalar, apply, found_by, listed, or_raise};
+use super::{Array, apply, found_by, listed, or_raise};
 
 /// The axis counted from the front; negative ones count from the back.
 pub(crate) fn axis_of(array: &Array, axis: isize) -> Result<usize, Error> {
@@ -125,14 +125,7 @@ impl Array {
         let count: usize = axes.iter().map(|&a| self.shape().size(a)).product();
         let x = self.as_float(&location);
         let sum = apply(prim::ReduceSum { axes }, &[x.value().clone()], &location);
-        let count = Scalar::from(count as f64);
-        super::operators::binary(
-            "divide",
-            prim::Div {},
-            sum.value().clone(),
-            super::Operand::operand(count),
-            &location,
-        )
+        super::operators::binary("divide", prim::Div {}, sum, count as f64, &location)
     }
 
     /// The matrix product; vectors and batches as in NumPy's `dot`: the last axis of `self` with the last but

@@ -2,17 +2,22 @@
 
 use std::fmt;
 use std::ops::Deref;
+use std::sync::OnceLock;
 
 use tracewell_array::{Complex32, Complex64, Literal, Shape};
 use tracewell_graph::{Location, Splat};
-use tracewell_trace::{Error, ErrorKind, Value, raise};
+use tracewell_trace::{Error, ErrorKind, Value, is_execution_observed, is_idle, is_observed, raise};
 
 use super::{Array, Operand, found_by};
 
 /// A rank-0 array. As a parameter of a `jit!` function it takes any Rust number and is traced, so that other
 /// values do not compile again; a number is weakly typed and takes the element type of what it meets.
-#[derive(Clone)]
-pub struct Scalar(Array);
+pub struct Scalar {
+    array: Array,
+    /// What a number of the program is to users, which has no memory before somebody asks: a call that only reads it does
+    /// not.
+    filled: OnceLock<Array>,
+}
 
 impl Scalar {
     /// The array, which must be of rank 0 or an error is raised.
@@ -24,31 +29,64 @@ impl Scalar {
                 .help("reduce it first, as in `.sum()`, or take an `Array`");
             raise(found_by(error, "scalar", &[&array], &[]), &Location::caller());
         }
-        Scalar(array)
+        Scalar::wrap(array)
     }
 
     /// The array, known to take the place of a scalar.
     pub(crate) fn wrap(array: Array) -> Scalar {
-        Scalar(array)
+        let filled = match array.value() {
+            Value::Splat(_) => OnceLock::from(array.clone()),
+            Value::Known(..) | Value::Traced(_) => OnceLock::new(),
+        };
+        Scalar { array, filled }
     }
+
+    /// A number of the program: an array outside of traces, a literal inside.
+    fn number(number: impl Operand) -> Scalar {
+        let array = Array::unfilled(number.operand());
+        if is_idle() { Scalar { array, filled: OnceLock::new() } } else { Scalar::wrap(array) }
+    }
+
+    /// The array for whoever only reads it: a number may have no memory, unless somebody watches.
+    pub(crate) fn read(&self) -> &Array {
+        if is_watched() { self } else { &self.array }
+    }
+}
+
+impl Clone for Scalar {
+    fn clone(&self) -> Scalar {
+        // Whoever watches tells arrays by their memory, which is the same then.
+        if is_watched() {
+            self.deref();
+        }
+        Scalar { array: self.array.clone(), filled: self.filled.clone() }
+    }
+}
+
+/// Whether somebody watches.
+fn is_watched() -> bool {
+    is_observed() || is_execution_observed()
 }
 
 impl Deref for Scalar {
     type Target = Array;
     fn deref(&self) -> &Array {
-        &self.0
+        match self.array.value() {
+            Value::Splat(splat) => self.filled.get_or_init(|| Array::filled(splat)),
+            Value::Known(..) | Value::Traced(_) => &self.array,
+        }
     }
 }
 
 impl fmt::Debug for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
+        fmt::Debug::fmt(&**self, f)
     }
 }
 
 impl fmt::Display for Scalar {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
+        fmt::Display::fmt(&**self, f)
     }
 }
 
@@ -56,7 +94,7 @@ macro_rules! scalar_from {
     ($($T:ty => $literal:expr),* $(,)?) => {$(
         impl From<$T> for Scalar {
             fn from(value: $T) -> Scalar {
-                Scalar(Array::from_value(Operand::operand(value)))
+                Scalar::number(value)
             }
         }
 
@@ -104,30 +142,27 @@ impl From<&Scalar> for Scalar {
 
 impl From<Scalar> for Array {
     fn from(scalar: Scalar) -> Array {
-        scalar.0
+        scalar.deref().clone()
     }
 }
 
-impl Operand for Scalar {
-    fn operand(self) -> Value {
-        self.0.operand()
-    }
-}
+macro_rules! array_operand {
+    ($($T:ty, $into:expr;)*) => {$(
+        impl Operand for $T {
+            fn operand(self) -> Value {
+                let into: fn($T) -> Value = $into;
+                into(self)
+            }
 
-impl Operand for &Scalar {
-    fn operand(self) -> Value {
-        (&self.0).operand()
-    }
+            fn lent(&self) -> Option<&Value> {
+                Some(self.value())
+            }
+        }
+    )*};
 }
-
-impl Operand for Array {
-    fn operand(self) -> Value {
-        self.value().clone()
-    }
-}
-
-impl Operand for &Array {
-    fn operand(self) -> Value {
-        self.value().clone()
-    }
+array_operand! {
+    Array, Array::into_value;
+    &Array, |array| array.value().clone();
+    Scalar, |scalar| scalar.value().clone();
+    &Scalar, |scalar| scalar.value().clone();
 }

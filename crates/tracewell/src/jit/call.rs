@@ -126,7 +126,7 @@ impl<'a> Call<'a> {
     pub fn argument<T: TreeRef + ?Sized>(&mut self, name: &'static str, value: &'a T) {
         self.names.push(name);
         value.structure_ref(&mut self.key);
-        value.visit_ref(&mut |leaf| {
+        value.read_ref(&mut |leaf| {
             self.key.array(leaf);
             self.leaves.push(Leaf::Lent(leaf));
         });
@@ -469,10 +469,8 @@ fn kept(inputs: &[Input<'_>]) -> Vec<Option<Tensor>> {
 
 /// The results, which are taken away, in the structure of the function's result.
 fn filled<Y: Tree>(like: &Y, results: &mut Results, entry: &Entry) -> Y {
-    // What is last is taken without moving the others.
-    results.reverse();
-    let mut weak = entry.weak_results.iter();
-    like.rebuild(&mut |hole| match results.pop() {
+    let (mut results, mut weak) = (results.drain(..), entry.weak_results.iter());
+    like.rebuild(&mut |hole| match results.next() {
         Some(tensor) => Array::known(tensor, weak.next().copied().unwrap_or(false)),
         None => hole.clone(),
     })

@@ -95,7 +95,7 @@ pub fn avg_pool(x: &Array, window: &Window) -> Array {
         let ones = Array::ones(sizes.collect::<Shape>(), x.dtype());
         reduced!(ReduceWindowSum, ones, moves, &location)
     };
-    binary("divide", prim::Div {}, sum.value().clone(), count.value().clone(), &location)
+    binary("divide", prim::Div {}, sum, count, &location)
 }
 
 /// The largest element of every channel.

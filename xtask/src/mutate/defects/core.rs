@@ -528,6 +528,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: CORPUS,
     },
     Defect {
+        breaks: "an operation is done again in the short way on arrays of different types",
+        file: "crates/tracewell/src/array/operators.rs",
+        text: "w == weak && other.dtype() == first.dtype() && other.shape() == first.shape()",
+        with: "w == weak && other.dtype() == first.dtype()",
+        test: "-p tests --test face broadcasting_is_numpys",
+    },
+    Defect {
+        breaks: "whoever watches sees numbers without their memory",
+        file: "crates/tracewell/src/array/scalar.rs",
+        text: "    is_observed() || is_execution_observed()\n",
+        with: "    false\n",
+        test: "-p tests --test watch a_number_that_is_handed_over_twice",
+    },
+    Defect {
         breaks: "a result that is found again forgets that its type is weak",
         file: "crates/tracewell/src/executor.rs",
         text: "results.iter().map(|ty| ty.weak).collect()",

@@ -89,6 +89,13 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-runtime --test programs a_launch_is_repeated",
     },
     Defect {
+        breaks: "a thread does its first part twice and leaves out its last",
+        file: "crates/library/src/pool/helpers.rs",
+        text: "self.parts.of(stretch, 1 + number)",
+        with: "self.parts.of(stretch, number)",
+        test: HELPERS,
+    },
+    Defect {
         breaks: "a part of shared work is done that does not exist",
         file: "crates/library/src/pool/helpers.rs",
         text: "(taken < end - start).then(",
