@@ -92,7 +92,7 @@ impl<'g, T: Number + Float> Deep<'g, T> {
         depth * self.rows..self.product.gemm.k.min((depth + 1) * self.rows)
     }
 
-    /// Adds up what `parts` leaves: the sums of each part. It is told whether to go back, and how much there is to do.
+    /// Adds up what `parts` leaves: the sums of each part. It is told whether to go back, and how many parts threads have.
     fn summed(&self, parts: impl FnOnce(Shared<T>, bool, Worth)) {
         let (batch, length) = (self.product.gemm.count(), self.length);
         let mut sums: Vec<T> = vec![T::ZERO; batch * self.depths * length];

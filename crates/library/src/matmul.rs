@@ -21,9 +21,9 @@ use crate::walk::{turns_back, walk};
 const PARALLEL: usize = 128 * 128 * 128;
 /// The same for a product with a vector, which waits for memory rather than for arithmetic.
 const PARALLEL_VECTOR: usize = 1 << 19;
-/// Multiply-adds from which on every thread has two parts, and from which on it has four: smaller ones of a small
-/// product would not fill a tile.
+/// Multiply-adds from which on every thread has two parts. Those of a smaller product would not fill a tile.
 const MORE: usize = 1 << 23;
+/// The same for four.
 const MUCH: usize = 1 << 25;
 /// Multiply-adds up to which plain loops are done before the library has looked at the sizes.
 const TINY: usize = 256;
@@ -237,7 +237,7 @@ pub(crate) fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Ran
     pool::share_walk(parts, back, |part| work(count * part / parts..count * (part + 1) / parts));
 }
 
-/// How many parts of some work every thread has.
+/// How many parts of some work every thread has; with 0 it is not shared.
 #[derive(Clone, Copy)]
 pub(crate) struct Worth(usize);
 

@@ -1,4 +1,6 @@
 //! The one way a primitive is applied: run at once where nothing is traced, recorded where something is.
+//!
+//! The face runs one that was run before by itself where [`is_plain`], and comes here otherwise.
 
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -32,7 +34,8 @@ pub fn bind_known(
 ) -> Result<Values, Error> {
     let is_known = known.is_some();
     if !is_known
-        && is_plain(operands)
+        && is_plain()
+        && !operands.iter().any(|operand| operand.tracer().is_some())
         && let Some(results) = executor().ok().and_then(|executor| executor.execute_again(prim, operands))
     {
         return results.map_err(|error| attempted(error, prim, operands));
@@ -77,10 +80,10 @@ fn run_finer(
     Ok(results)
 }
 
-/// Whether nothing is traced, and nobody watches.
-fn is_plain(operands: &[Value]) -> bool {
-    let is_traced = |operand: &Value| operand.tracer().is_some();
-    is_idle() && !is_observed() && !is_execution_observed() && !operands.iter().any(is_traced)
+/// Whether nothing is traced, and nobody watches: then a primitive on data is just run.
+#[inline]
+pub fn is_plain() -> bool {
+    is_idle() && !is_observed() && !is_execution_observed()
 }
 
 /// The error with the primitive that failed.

@@ -22,7 +22,7 @@ mod value;
 pub use api::Api;
 pub use apply::{apply, apply_known};
 pub use ask::ask;
-pub use bind::{Values, bind, bind_finer, bind_known};
+pub use bind::{Values, bind, bind_finer, bind_known, is_plain};
 pub use error::{Cause, Context, Error, ErrorKind};
 pub use executor::{Executor, install_executor};
 pub use form::Form;

@@ -12,9 +12,7 @@ use tracewell_array::{DType, Shape, Tensor};
 use tracewell_graph::prim::Broadcast;
 use tracewell_graph::{ArrayType, Atom, GraphBuilder, Prim};
 use tracewell_runtime::{Executable, Input, Results};
-use tracewell_trace::{
-    Error, Executor, Value, Values, install_executor, is_execution_observed, is_idle, is_observed,
-};
+use tracewell_trace::{Error, Executor, Value, Values, install_executor, is_plain};
 
 use crate::array::Array;
 use crate::checks::{check_primitive, checks_values};
@@ -131,11 +129,12 @@ fn run_on<V: Borrow<Value>>(
     run_into(program, results, &mut inputs)
 }
 
-/// Runs a primitive of one result, if it was run before on such operands, nothing is traced and nobody watches.
+/// Runs a primitive of one result without [`bind`](tracewell_trace::bind), if it was run before on such operands,
+/// nothing is traced and nobody watches.
 ///
 /// If that fails it is not done either: the full way fails again, and says where and why.
 pub(crate) fn again(prim: &Prim, operands: &[&Value]) -> Option<Array> {
-    if !is_idle() || is_observed() || is_execution_observed() || checks_values() {
+    if !is_plain() || checks_values() {
         return None;
     }
     let kept = kept(prim, operands)?;

@@ -98,8 +98,8 @@ struct Job<'a> {
     caller: OnceLock<Thread>,
 }
 
-/// How many parts of a stretch were taken after its first. As long as nobody else has come to the end of theirs, its
-/// line of the caches is where the stretch is worked on.
+/// How many parts of a stretch were taken after its first, in a line of the caches of its own: as long as nobody else has
+/// come to the end of theirs it stays with who works on the stretch.
 #[repr(align(64))]
 struct Taken(AtomicUsize);
 
@@ -127,6 +127,10 @@ impl Job<'_> {
     /// Takes what is left of a stretch after its first part.
     fn go_on(&self, stretch: usize) {
         let others = self.parts.length(stretch).saturating_sub(1);
+        if others == 0 {
+            // Nobody has to look at its line.
+            return;
+        }
         while let Some((number, is_last)) = self.taken[stretch].next(others) {
             self.parts.of(stretch, 1 + number).into_iter().for_each(self.work);
             if is_last {

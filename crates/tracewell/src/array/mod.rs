@@ -82,7 +82,7 @@ impl Array {
         Array(Value::Known(data, weak))
     }
 
-    /// The same, but one literal stays one literal: for arrays of which only the type matters.
+    /// The same, but one literal stays one literal: for arrays whose memory nobody asks for.
     pub(crate) fn unfilled(value: Value) -> Array {
         Array(value)
     }

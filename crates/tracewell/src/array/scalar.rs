@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use tracewell_array::{Complex32, Complex64, Literal, Shape};
 use tracewell_graph::{Location, Splat};
-use tracewell_trace::{Error, ErrorKind, Value, is_execution_observed, is_idle, is_observed, raise};
+use tracewell_trace::{Error, ErrorKind, Value, is_idle, is_plain, raise};
 
 use super::{Array, Operand, found_by};
 
@@ -44,28 +44,27 @@ impl Scalar {
     /// A number of the program: an array outside of traces, a literal inside.
     fn number(number: impl Operand) -> Scalar {
         let array = Array::unfilled(number.operand());
-        if is_idle() { Scalar { array, filled: OnceLock::new() } } else { Scalar::wrap(array) }
+        match is_idle() {
+            // Programs take complex numbers from memory.
+            true if array.dtype().is_complex() => Scalar::wrap(Array::from_value(array.into_value())),
+            true => Scalar { array, filled: OnceLock::new() },
+            false => Scalar::wrap(array),
+        }
     }
 
-    /// The array for whoever only reads it: a number may have no memory, unless somebody watches.
+    /// The array for a call that only reads it: a number may have no memory. Whoever watches tells arrays by it, and
+    /// a trace captures them.
     pub(crate) fn read(&self) -> &Array {
-        if is_watched() { self } else { &self.array }
+        if is_plain() { &self.array } else { self }
     }
 }
 
 impl Clone for Scalar {
     fn clone(&self) -> Scalar {
-        // Whoever watches tells arrays by their memory, which is the same then.
-        if is_watched() {
-            self.deref();
-        }
+        // Clones have the same memory, by which they are told from other arrays.
+        self.deref();
         Scalar { array: self.array.clone(), filled: self.filled.clone() }
     }
-}
-
-/// Whether somebody watches.
-fn is_watched() -> bool {
-    is_observed() || is_execution_observed()
 }
 
 impl Deref for Scalar {

@@ -537,8 +537,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "whoever watches sees numbers without their memory",
         file: "crates/tracewell/src/array/scalar.rs",
-        text: "    is_observed() || is_execution_observed()\n",
-        with: "    false\n",
+        text: "if is_plain() { &self.array } else { self }",
+        with: "&self.array",
         test: "-p tests --test watch a_number_that_is_handed_over_twice",
     },
     Defect {
