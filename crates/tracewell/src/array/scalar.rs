@@ -62,8 +62,7 @@ impl Scalar {
 impl Clone for Scalar {
     fn clone(&self) -> Scalar {
         // Clones have the same memory, by which they are told from other arrays.
-        self.deref();
-        Scalar { array: self.array.clone(), filled: self.filled.clone() }
+        Scalar::wrap(self.deref().clone())
     }
 }
 
