@@ -100,6 +100,7 @@ fn a_number_that_is_handed_over_twice_is_one_array() {
     let (x, two) = (x(), Scalar::from(2.0));
     let trace = traced(|| scaled(&scaled(&x, &two), &two));
     assert_eq!(trace.inputs().len(), 2);
+    assert_eq!(traced(|| scaled(&x, 2.0)).inputs().len(), 2);
 }
 
 #[test]
