@@ -4,7 +4,7 @@
 //! it loads, the fewer loads are on their way at a time. Arithmetic on arrays that no cache holds is faster if each line
 //! of memory is named some turns before it is loaded. A loop that computes much does so always. One that computes little
 //! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One that only
-//! copies has nothing of it.
+//! reads has nothing of it.
 
 use tracewell_kernel::{Kernel, Region, Size, Stmt, Value};
 
@@ -16,9 +16,8 @@ use super::opcode::LOAD;
 const DISTANCE: i32 = 2048;
 /// Elements of an array from which on what a loop walks through is taken to be in no cache of the core.
 pub(crate) const FAR: i64 = 1 << 18;
-/// Instructions for each load of a loop that has something of it, less if it adds up, and of one that asks always.
-const SOME: usize = 3;
-const SOME_SUMS: usize = 2;
+/// Instructions for each load of a loop that has something of it, and of one that asks always.
+const SOME: usize = 2;
 const MUCH: usize = 8;
 /// Bytes of a line of memory.
 const LINE: i32 = 64;
@@ -52,8 +51,7 @@ impl Ahead {
 /// Whether a loop has a copy for arrays that are walked far, which asks ahead.
 pub(crate) fn is_better_far(line: &Line) -> bool {
     let (insts, loads) = (line.insts.len(), loads(line));
-    let some = if line.accumulators > 0 { SOME_SUMS } else { SOME };
-    loads > 0 && (some * loads..MUCH * loads).contains(&insts)
+    loads > 0 && (SOME * loads..MUCH * loads).contains(&insts)
 }
 
 fn loads(line: &Line) -> usize {
