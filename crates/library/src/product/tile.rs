@@ -6,7 +6,7 @@
 
 use std::arch::asm;
 
-use super::vector::{BYTES, Float, Mask, fetch, load, load_lanes, multiply_add, splat, store, store_lanes};
+use super::vector::{Float, Mask, fetch, load, load_lanes, multiply_add, splat, store, store_lanes};
 use super::{Operand, Output};
 
 /// Rows of the left operand that share a base address: up to three strides from it.
@@ -15,6 +15,11 @@ const SHARE_A_BASE: usize = 4;
 /// Steps of the contraction that are written out where operands lie as they do most often: every addition of an address
 /// takes a turn from a multiplication.
 const TURNS: usize = 4;
+
+/// How far ahead the right operand is asked for: in bytes of a copy, which the second cache holds, and in rows of the
+/// operand itself, which may be anywhere. The left one is found without being asked for, and would be driven out again.
+const AHEAD: usize = 1024;
+const ROWS_AHEAD: usize = 8;
 
 /// What a tile is made of.
 #[derive(Clone, Copy)]
@@ -136,12 +141,8 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
     }
     let three = unknown(std::ptr::without_provenance::<T>(3 * a.row)).addr();
     let mut bases = [0, 1, 2].map(|base| unknown(a.at.wrapping_add(base * SHARE_A_BASE * a.row)));
-    // What the next tile reads: rows that follow on these, or what follows in each column.
-    let (mut ahead, step) = match a.col {
-        1 if a.row < 2 * depth => (a.at.wrapping_add(ROWS * a.row), BYTES),
-        1 => (a.at, 0),
-        _ => (a.at.wrapping_add((2 * ROWS - 1) * a.row), a.col * size_of::<T>()),
-    };
+    // What follows in each column, which the next tile reads, if rows are not walked along.
+    let mut next = a.at.wrapping_add((2 * ROWS - 1) * a.row);
     let (mut right_row, mut copy) = (b.at, copy.unwrap_or_default());
     let element = |bases: &[*const T; 3], row: usize| {
         let far = if row % SHARE_A_BASE == 3 { three } else { row % SHARE_A_BASE * a.row };
@@ -156,23 +157,24 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
                     let at = right_row.wrapping_add((turn * VECTORS + vector) * T::LANES);
                     // SAFETY: the caller's promise: a whole vector of a row of the right operand.
                     *right = unsafe { load(at) };
+                    fetch(at.wrapping_byte_add(AHEAD));
                 }
                 add_products!(ROWS, sums, right, |row| element(&bases, row).wrapping_add(turn));
-                fetch(ahead.wrapping_byte_add(turn * BYTES));
             }
             for base in &mut bases {
                 *base = base.wrapping_add(TURNS);
             }
             right_row = right_row.wrapping_add(TURNS * VECTORS * T::LANES);
-            ahead = ahead.wrapping_byte_add(TURNS * step);
             left_over -= TURNS;
         }
     }
     for _ in 0..left_over {
         let mut right = [splat(T::ZERO); VECTORS];
         for (vector, right) in right.iter_mut().enumerate() {
+            let at = right_row.wrapping_add(vector * T::LANES);
             // SAFETY: the caller's promise: a whole vector of a row of the right operand.
-            *right = unsafe { load(right_row.wrapping_add(vector * T::LANES)) };
+            *right = unsafe { load(at) };
+            fetch(at.wrapping_add(ROWS_AHEAD * b.row));
             if COPIES {
                 // SAFETY: the caller's promise: the copy has whole vectors.
                 unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
@@ -183,8 +185,10 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
             *base = base.wrapping_add(a.col);
         }
         right_row = right_row.wrapping_add(b.row);
-        fetch(ahead);
-        ahead = ahead.wrapping_byte_add(step);
+        if a.col != 1 {
+            fetch(next);
+            next = next.wrapping_add(a.col);
+        }
         if COPIES {
             copy = copy.wrapping_add(VECTORS * T::LANES);
         }
