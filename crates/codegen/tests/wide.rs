@@ -225,6 +225,28 @@ fn only_what_comes_next_is_asked_for_early() {
     }
 }
 
+/// Both operands of a sum that no cache may hold are asked for early, and not where caches hold them.
+#[test]
+fn every_operand_of_a_long_loop_is_asked_for_early() {
+    let Ok(target) = Target::host().with_width(Width::W512) else { return };
+    for (length, operands) in [("s0", 2), ("1000", 0)] {
+        let text = format!(
+            "kernel @sum(b0: f32, b1: f32, b2: mut f32) sizes 1 {{
+                each %i < {length} {{
+                    %x: f32 = load b0[%i] %y: f32 = load b1[%i] %z: f32 = add %x %y store b2[%i], %z
+                }}
+            }}"
+        );
+        let code = compile(&kernel(&text), &target).expect("a kernel that compiles");
+        let lines = read_back(&code, Width::W512);
+        // Of what stands between brackets, the first register is the address of an operand.
+        let asked =
+            lines.iter().filter_map(|line| line.strip_prefix("prefetcht0 ")?.split(['[', '+', ']']).nth(1));
+        let asked: std::collections::BTreeSet<&str> = asked.collect();
+        assert_eq!(asked.len(), operands, "{lines:#?}");
+    }
+}
+
 /// A vector is loaded at once from places that 32 bits say, and in two halves where their sum could need more.
 #[test]
 fn near_places_are_loaded_at_once() {
