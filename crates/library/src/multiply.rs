@@ -9,6 +9,10 @@ use crate::product;
 /// A matrix in memory: where it begins, and how far rows and columns are apart.
 pub(crate) type Strided<T> = (*const T, usize, usize);
 
+/// A matrix whose rows are in pieces: where it begins, how far rows are apart, and how far from its beginning, in
+/// elements, each piece of the first row is.
+pub(crate) type Pieces<'p, T> = (*const T, usize, &'p [usize]);
+
 /// A float, of which there are products.
 pub(crate) trait Float: Copy + Send + Sync + 'static {
     /// 1 or 0.
@@ -26,6 +30,19 @@ pub(crate) trait Float: Copy + Send + Sync + 'static {
         c: (*mut Self, usize),
         adds: bool,
     ) -> bool;
+
+    /// See [`multiply_pieces`].
+    ///
+    /// # Safety
+    ///
+    /// As for [`multiply_pieces`].
+    unsafe fn pieces_by_vectors(
+        sizes: [usize; 3],
+        a: Pieces<'_, Self>,
+        b: *const Self,
+        c: (*mut Self, usize),
+        adds: bool,
+    );
 }
 
 macro_rules! floats {
@@ -62,6 +79,31 @@ macro_rules! floats {
             ) -> bool {
                 false
             }
+
+            #[cfg(target_arch = "x86_64")]
+            unsafe fn pieces_by_vectors(
+                sizes: [usize; 3],
+                (at, row, pieces): Pieces<'_, $t>,
+                b: *const $t,
+                c: (*mut $t, usize),
+                adds: bool,
+            ) {
+                let a = product::Operand { at, row, col: 1 };
+                let b = product::Operand { at: b, row: sizes[1], col: 1 };
+                // SAFETY: the caller's promise.
+                unsafe { product::product_of_pieces(sizes, (a, pieces), b, c, adds) };
+            }
+
+            #[cfg(not(target_arch = "x86_64"))]
+            unsafe fn pieces_by_vectors(
+                _: [usize; 3],
+                _: Pieces<'_, $t>,
+                _: *const $t,
+                _: (*mut $t, usize),
+                _: bool,
+            ) {
+                unreachable!("products are ours on machines with AVX-512 only");
+            }
         }
     )*};
 }
@@ -69,6 +111,12 @@ floats! { f32 f64 }
 
 /// Bytes of a vector of our own code.
 pub(crate) const VECTOR: usize = 64;
+
+/// Most elements of pieces that are multiplied in one go.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const TOGETHER: usize = product::DEPTH;
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) const TOGETHER: usize = 0;
 
 /// Whether products are our own code's: then a sum is one chain in the order of the contraction, wherever it is
 /// interrupted.
@@ -123,4 +171,22 @@ pub(crate) unsafe fn multiply<T: Float>(
             Parallelism::None,
         );
     }
+}
+
+/// `c[i, j] = Σ_q Σ_p a[i, p of piece q] × b[q × k + p, j]` for sizes `[m, n, k]` of `i`, `j` and `p`, as [`multiply`]
+/// but in one go; rows of `b` follow each other.
+///
+/// # Safety
+///
+/// As for [`multiply`]; products [are ours](is_ours), up to four whole vectors of columns, and pieces are not longer
+/// than [`TOGETHER`] in all, or there is one.
+pub(crate) unsafe fn multiply_pieces<T: Float>(
+    sizes: [usize; 3],
+    a: Pieces<'_, T>,
+    b: *const T,
+    c: (*mut T, usize),
+    adds: bool,
+) {
+    // SAFETY: the caller's promise.
+    unsafe { T::pieces_by_vectors(sizes, a, b, c, adds) };
 }

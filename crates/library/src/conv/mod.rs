@@ -18,7 +18,7 @@ use std::thread::LocalKey;
 use tracewell_array::DType;
 use tracewell_kernel::{Conv, ConvResult, WindowAxis};
 
-use crate::multiply::{Strided, multiply};
+use crate::multiply::{Pieces, Strided, multiply, multiply_pieces};
 use crate::pool;
 use crate::subnormal::flushed;
 
@@ -74,11 +74,14 @@ pub(crate) fn is_shared(conv: &Conv) -> bool {
 /// A product of matrices: see [`multiply`].
 type Product<T> = unsafe fn([usize; 3], Strided<T>, Strided<T>, (*mut T, usize), bool);
 
+/// The same of rows in pieces: see [`multiply_pieces`].
+type ProductOfPieces<T> = unsafe fn([usize; 3], Pieces<'_, T>, *const T, (*mut T, usize), bool);
+
 /// What a convolution needs of its elements.
 trait Number: Copy + Send + Sync + 'static {
     const ZERO: Self;
     /// Products of matrices, if there are fast ones.
-    const PRODUCT: Option<Product<Self>>;
+    const PRODUCT: Option<(Product<Self>, ProductOfPieces<Self>)>;
     fn add_product(self, a: Self, b: Self) -> Self;
     fn add(self, a: Self) -> Self;
     fn scratch() -> &'static LocalKey<RefCell<Vec<Self>>>;
@@ -89,7 +92,7 @@ macro_rules! number {
         |$sum:ident, $a:ident, $b:ident| $product:expr, $add:path;)*) => {$(
         impl Number for $t {
             const ZERO: $t = $zero;
-            const PRODUCT: Option<Product<$t>> = $product_of;
+            const PRODUCT: Option<(Product<$t>, ProductOfPieces<$t>)> = $product_of;
             #[inline(always)]
             fn add_product(self, $a: $t, $b: $t) -> $t {
                 let $sum = self;
@@ -108,8 +111,8 @@ macro_rules! number {
 }
 
 number! {
-    f32 0.0 Some(multiply::<f32>), |sum, a, b| a * b + sum, std::ops::Add::add;
-    f64 0.0 Some(multiply::<f64>), |sum, a, b| a * b + sum, std::ops::Add::add;
+    f32 0.0 Some((multiply::<f32>, multiply_pieces::<f32>)), |sum, a, b| a * b + sum, std::ops::Add::add;
+    f64 0.0 Some((multiply::<f64>, multiply_pieces::<f64>)), |sum, a, b| a * b + sum, std::ops::Add::add;
     i64 0 None, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), i64::wrapping_add;
     u32 0 None, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), u32::wrapping_add;
     u8 0 None, |sum, a, b| sum.wrapping_add(a.wrapping_mul(b)), u8::wrapping_add;
@@ -294,7 +297,7 @@ impl<'a, T: Number> Plan<'a, T> {
                 );
             });
         }
-        let (order, multiply) = (self.order(), T::PRODUCT.expect("others are plain"));
+        let (order, (multiply, _)) = (self.order(), T::PRODUCT.expect("others are plain"));
         with_scratch(places.len() * self.depth, |side_by_side: &mut [T]| {
             for group in 0..self.groups {
                 self.copy(places.clone(), group, order, side_by_side);
@@ -323,7 +326,7 @@ impl<'a, T: Number> Plan<'a, T> {
                 add_to_kernel(self, x, y, &mut w[k * self.from * channels..][..self.from * channels]);
             });
         }
-        let (order, multiply) = (self.order(), T::PRODUCT.expect("others are plain"));
+        let (order, (multiply, _)) = (self.order(), T::PRODUCT.expect("others are plain"));
         with_scratch(places.len() * self.depth, |side_by_side: &mut [T]| {
             for group in 0..self.groups {
                 self.copy(places.clone(), group, order, side_by_side);

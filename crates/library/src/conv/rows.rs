@@ -1,8 +1,8 @@
 //! A row of places at a time: nothing is copied but the rows of the image, with their padding, once.
 //!
 //! Along the last axis the windows of places that follow each other overlap: as a matrix, its rows are one step of the
-//! window apart, and each holds the elements under one row of the window. The product of that with the kernel's part is
-//! added to what the rows before have left.
+//! window apart, and each holds the elements under one row of the window. For several rows of the window there are as
+//! many such matrices, side by side, and their product with the kernel's part is made in one go.
 //!
 //! Invariant: the bits are those of windows that are copied side by side: a sum is one chain in the order of the window,
 //! padding included, wherever it is interrupted. So it is of our own products only.
@@ -10,8 +10,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
-use super::{Number, Plan, with_scratch};
-use crate::multiply::{VECTOR, is_ours};
+use super::{Number, Plan, Run, with_scratch};
+use crate::multiply::{TOGETHER, VECTOR, is_ours};
 
 /// Fewest places of a row, and fewest elements under a row of the window: of less there is too much around a product.
 const PLACES: usize = 12;
@@ -90,47 +90,68 @@ impl<T: Number> Plan<'_, T> {
         memory: &mut [T],
         y: &mut [MaybeUninit<T>],
     ) {
-        let multiply = T::PRODUCT.expect("others are plain");
-        let step = self.last.stride * self.from;
-        let under = self.last.window * self.from;
-        let (zeros, memory) = memory.split_at_mut(layout.row);
-        zeros.fill(T::ZERO);
-        // The row of the image that each place holds.
+        let (step, under) = (self.last.stride * self.from, self.last.window * self.from);
+        memory[..layout.row].fill(T::ZERO);
+        // The row of the image that each place behind the zeros holds.
         let mut held: Vec<Option<usize>> = vec![None; layout.kept];
         self.each_run(places, |run| {
-            for (outer, row) in run.rows.iter().enumerate() {
-                let row = match *row {
-                    None => &*zeros,
-                    Some(row) => {
-                        let place = row % layout.kept;
-                        let padded = &mut memory[place * layout.row..][..layout.row];
-                        if held[place] != Some(row) {
-                            held[place] = Some(row);
-                            self.pad(row, padded);
-                        }
-                        padded
-                    }
+            // Rows of the window that were multiplied, and where in memory the rows of the image are under those that
+            // are multiplied next.
+            let (mut done, mut under_next) = (0, Vec::with_capacity(run.rows.len()));
+            for row in &run.rows {
+                let (place, at) = match *row {
+                    None => (None, 0),
+                    Some(row) => (Some((row, row % layout.kept)), (1 + row % layout.kept) * layout.row),
                 };
-                let a = &row[run.first * step..][..(run.len - 1) * step + under];
-                for start in (0..self.to).step_by(layout.wide) {
-                    let width = layout.wide.min(self.to - start);
-                    let b = &kernel[start * self.depth + outer * under * width..][..under * width];
-                    let c = &mut y[run.at * self.to + start..][..(run.len - 1) * self.to + width];
-                    // SAFETY: the slices hold all that the sizes and strides reach: `len` rows of the image, a step apart,
-                    // a part of the kernel with its rows side by side, as many rows of the result. The first row of the
-                    // window writes the result, the others go on from what it left.
-                    unsafe {
-                        multiply(
-                            [run.len, width, under],
-                            (a.as_ptr(), step, 1),
-                            (b.as_ptr(), width, 1),
-                            (c.as_mut_ptr().cast::<T>(), self.to),
-                            outer > 0,
-                        );
-                    }
+                let is_new = place.is_some_and(|(row, place)| held[place] != Some(row));
+                // What the row would overwrite may be wanted.
+                let is_enough = (under_next.len() + 1) * under > TOGETHER;
+                let at = at + run.first * step;
+                if !under_next.is_empty() && (is_enough || (is_new && under_next.contains(&at))) {
+                    self.multiply_rows(run, (done, &under_next), kernel, (layout, memory), y);
+                    done += under_next.len();
+                    under_next.clear();
                 }
+                if let Some((row, place)) = place.filter(|_| is_new) {
+                    held[place] = Some(row);
+                    self.pad(row, &mut memory[(1 + place) * layout.row..][..layout.row]);
+                }
+                under_next.push(at);
             }
+            self.multiply_rows(run, (done, &under_next), kernel, (layout, memory), y);
         });
+    }
+
+    /// Adds the products of the rows of the window behind so many with what is under them in memory.
+    fn multiply_rows(
+        &self,
+        run: &Run,
+        (done, rows): (usize, &[usize]),
+        kernel: &[T],
+        (layout, memory): (&Layout, &[T]),
+        y: &mut [MaybeUninit<T>],
+    ) {
+        let (_, multiply) = T::PRODUCT.expect("others are plain");
+        let (step, under) = (self.last.stride * self.from, self.last.window * self.from);
+        let reach = (run.len - 1) * step + under;
+        assert!(rows.iter().all(|at| at + reach <= memory.len()));
+        for start in (0..self.to).step_by(layout.wide) {
+            let width = layout.wide.min(self.to - start);
+            let b = &kernel[start * self.depth + done * under * width..][..rows.len() * under * width];
+            let c = &mut y[run.at * self.to + start..][..(run.len - 1) * self.to + width];
+            // SAFETY: the slices hold all that the sizes and strides reach: `len` rows a step apart from each of these
+            // places on, parts of the kernel with their rows side by side, as many rows of the result. The first rows
+            // of the window write the result, the others go on from what they left. Rows are so wide as panels are.
+            unsafe {
+                multiply(
+                    [run.len, width, under],
+                    (memory.as_ptr(), step, rows),
+                    b.as_ptr(),
+                    (c.as_mut_ptr().cast::<T>(), self.to),
+                    done > 0,
+                );
+            }
+        }
     }
 
     /// A row of the image with its padding.
@@ -208,11 +229,15 @@ mod tests {
         if !is_ours() {
             return;
         }
-        let shapes: [(&[WindowAxis], usize, usize); 7] = [
+        let shapes: [(&[WindowAxis], usize, usize); 10] = [
             // More rows than are kept.
             (&[axis(30, 3, 1, 1, 1, 1), axis(14, 3, 1, 1, 1, 1)], 32, 64),
             (&[axis(9, 3, 2, 1, 0, 1), axis(31, 3, 2, 0, 1, 1)], 16, 32),
             (&[axis(20, 5, 1, 2, 2, 1)], 16, 16),
+            // Rows so long that one is kept; so deep that two, and that not all of one, are multiplied at once.
+            (&[axis(4, 3, 1, 1, 1, 1), axis(2100, 3, 1, 1, 1, 1)], 16, 16),
+            (&[axis(4, 3, 1, 1, 1, 1), axis(13, 3, 1, 1, 1, 1)], 80, 16),
+            (&[axis(4, 3, 1, 1, 1, 1), axis(13, 3, 1, 1, 1, 1)], 192, 32),
             // Wider than a panel; gaps in the image; what is cut off at the borders.
             (&[axis(5, 2, 1, 0, 0, 1), axis(13, 2, 1, 0, 0, 1)], 32, 144),
             (&[axis(6, 3, 1, 1, 2, 2), axis(9, 3, 1, 2, 1, 2)], 24, 80),

@@ -13,7 +13,7 @@ use super::vector::{BYTES, Float, first};
 use super::{Operand, Output, parts};
 
 /// Length of a contraction that is done in one go.
-const DEPTH: usize = 512;
+pub(crate) const DEPTH: usize = 512;
 /// Bytes of the copy of a panel.
 const PANEL: usize = DEPTH * WIDEST * BYTES;
 /// Bytes of a right operand that stays in the first cache, however it lies.
@@ -73,6 +73,38 @@ pub(super) unsafe fn blocks<T: Float>(
             // SAFETY: the caller's promise, for some columns and a part of the contraction.
             unsafe { panels.product(m, a.part(0, p.start), c, left) };
         }
+    }
+}
+
+/// A product of few columns, of a left operand whose rows are in pieces.
+///
+/// # Safety
+///
+/// As for [`product_of_pieces`](super::product_of_pieces).
+#[target_feature(enable = "avx512f")]
+pub(super) unsafe fn in_pieces<T: Float>(
+    [m, n, k]: [usize; 3],
+    (a, pieces): (Operand<T>, &[usize]),
+    b: Operand<T>,
+    mut c: Output<T>,
+) {
+    let vectors = n / T::LANES;
+    debug_assert!(n.is_multiple_of(T::LANES) && vectors <= WIDEST && (k <= DEPTH || pieces.len() == 1));
+    for p in parts(k, DEPTH) {
+        for rows in parts(m, most_rows(vectors)) {
+            let place = Tile {
+                a: a.part(rows.start, p.start),
+                pieces,
+                b: b.part(p.start, 0),
+                copy: None,
+                c: c.part(rows.start, 0),
+                depth: p.len(),
+                last: first::<T>(T::LANES),
+            };
+            // SAFETY: the caller's promise, for some rows and a part of the contraction.
+            unsafe { tile(&place, rows.len(), vectors) };
+        }
+        c.goes_on = true;
     }
 }
 
@@ -166,6 +198,7 @@ impl<T: Float> Panels<T> {
             };
             let place = Tile {
                 a,
+                pieces: &[0],
                 b,
                 copy,
                 c: c.part(0, start),

@@ -17,7 +17,8 @@ pub(crate) mod vector;
 
 use std::ops::Range;
 
-use blocks::blocks;
+pub(crate) use blocks::DEPTH;
+use blocks::{blocks, in_pieces};
 use pack::transpose;
 use scratch::{Scratch, TURNED_BYTES, with_scratch};
 pub(crate) use vector::Float;
@@ -106,6 +107,24 @@ pub(crate) unsafe fn product<T: Float>(
             unsafe { blocks(sizes, a, b, c, scratch) };
         }
     });
+}
+
+/// `c[i × c_row + j] = Σ_q Σ_p a[i, pieces[q] + p] × b[q × k + p, j]` for sizes `[m, n, k]` of `i`, `j` and `p`; if it
+/// `adds`, to what `c` holds.
+///
+/// # Safety
+///
+/// As for [`product`], and there are up to four whole vectors of columns. There is one piece if it is [deep](DEPTH).
+pub(crate) unsafe fn product_of_pieces<T: Float>(
+    sizes: [usize; 3],
+    (a, pieces): (Operand<T>, &[usize]),
+    b: Operand<T>,
+    (c, c_row): (*mut T, usize),
+    adds: bool,
+) {
+    let c = Output { at: c, row: c_row, goes_on: adds };
+    // SAFETY: the caller's promise.
+    unsafe { in_pieces(sizes, (a, pieces), b, c) };
 }
 
 /// Whether less is done in vain if rows and columns of the result are exchanged.

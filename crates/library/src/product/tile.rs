@@ -23,15 +23,18 @@ const ROWS_AHEAD: usize = 8;
 
 /// What a tile is made of.
 #[derive(Clone, Copy)]
-pub(super) struct Tile<T> {
+pub(super) struct Tile<'a, T> {
     /// The rows of the left operand.
     pub(super) a: Operand<T>,
+    /// How far from there the pieces begin that make up rows of it: each is so deep as the tile is, and multiplied by
+    /// as many rows of the right operand, which follow each other.
+    pub(super) pieces: &'a [usize],
     /// The columns of the right operand, which lie side by side.
     pub(super) b: Operand<T>,
     /// Where to copy what is read of the right operand, row after row. It may be left out.
     pub(super) copy: Option<*mut T>,
     pub(super) c: Output<T>,
-    /// Length of this part of the contraction.
+    /// Length of this part of the contraction, for each piece.
     pub(super) depth: usize,
     /// The lanes that the last vector of a row has.
     pub(super) last: Mask,
@@ -69,7 +72,7 @@ pub(super) fn width(rows: usize, left: usize, is_deep: bool) -> usize {
 /// All that the sizes and strides of the tile reach may be read, and of the result and the copy written. Vectors of the
 /// right operand are whole.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn tile<T: Float>(tile: &Tile<T>, rows: usize, vectors: usize) {
+pub(super) unsafe fn tile<T: Float>(tile: &Tile<'_, T>, rows: usize, vectors: usize) {
     macro_rules! call {
         ($vectors:literal $copies:literal: $($rows:literal)*) => {
             match rows {
@@ -122,8 +125,8 @@ macro_rules! add_products {
 /// As for [`tile`].
 #[inline(never)]
 #[target_feature(enable = "avx512f")]
-unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: bool>(tile: &Tile<T>) {
-    let Tile { a, b, copy, c, depth, last } = *tile;
+unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: bool>(tile: &Tile<'_, T>) {
+    let Tile { a, pieces, b, copy, c, depth, last } = *tile;
     let mut sums = [[splat(T::ZERO); VECTORS]; ROWS];
     if c.goes_on {
         each_row!(ROWS, |row| {
@@ -140,57 +143,60 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
         });
     }
     let three = unknown(std::ptr::without_provenance::<T>(3 * a.row)).addr();
-    let mut bases = [0, 1, 2].map(|base| unknown(a.at.wrapping_add(base * SHARE_A_BASE * a.row)));
-    // What follows in each column, which the next tile reads, if rows are not walked along.
-    let mut next = a.at.wrapping_add((2 * ROWS - 1) * a.row);
     let (mut right_row, mut copy) = (b.at, copy.unwrap_or_default());
     let element = |bases: &[*const T; 3], row: usize| {
         let far = if row % SHARE_A_BASE == 3 { three } else { row % SHARE_A_BASE * a.row };
         bases[row / SHARE_A_BASE].wrapping_add(far)
     };
-    let mut left_over = depth;
-    if !COPIES && a.col == 1 && b.row == VECTORS * T::LANES {
-        while left_over >= TURNS {
-            for turn in 0..TURNS {
-                let mut right = [splat(T::ZERO); VECTORS];
-                for (vector, right) in right.iter_mut().enumerate() {
-                    let at = right_row.wrapping_add((turn * VECTORS + vector) * T::LANES);
-                    // SAFETY: the caller's promise: a whole vector of a row of the right operand.
-                    *right = unsafe { load(at) };
-                    fetch(at.wrapping_byte_add(AHEAD));
+    for &piece in pieces {
+        let at = a.at.wrapping_add(piece);
+        let mut bases = [0, 1, 2].map(|base| unknown(at.wrapping_add(base * SHARE_A_BASE * a.row)));
+        // What follows in each column, which the next tile reads, if rows are not walked along.
+        let mut next = at.wrapping_add((2 * ROWS - 1) * a.row);
+        let mut left_over = depth;
+        if !COPIES && a.col == 1 && b.row == VECTORS * T::LANES {
+            while left_over >= TURNS {
+                for turn in 0..TURNS {
+                    let mut right = [splat(T::ZERO); VECTORS];
+                    for (vector, right) in right.iter_mut().enumerate() {
+                        let at = right_row.wrapping_add((turn * VECTORS + vector) * T::LANES);
+                        // SAFETY: the caller's promise: a whole vector of a row of the right operand.
+                        *right = unsafe { load(at) };
+                        fetch(at.wrapping_byte_add(AHEAD));
+                    }
+                    add_products!(ROWS, sums, right, |row| element(&bases, row).wrapping_add(turn));
                 }
-                add_products!(ROWS, sums, right, |row| element(&bases, row).wrapping_add(turn));
+                for base in &mut bases {
+                    *base = base.wrapping_add(TURNS);
+                }
+                right_row = right_row.wrapping_add(TURNS * VECTORS * T::LANES);
+                left_over -= TURNS;
             }
+        }
+        for _ in 0..left_over {
+            let mut right = [splat(T::ZERO); VECTORS];
+            for (vector, right) in right.iter_mut().enumerate() {
+                let at = right_row.wrapping_add(vector * T::LANES);
+                // SAFETY: the caller's promise: a whole vector of a row of the right operand.
+                *right = unsafe { load(at) };
+                fetch(at.wrapping_add(ROWS_AHEAD * b.row));
+                if COPIES {
+                    // SAFETY: the caller's promise: the copy has whole vectors.
+                    unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
+                }
+            }
+            add_products!(ROWS, sums, right, |row| element(&bases, row));
             for base in &mut bases {
-                *base = base.wrapping_add(TURNS);
+                *base = base.wrapping_add(a.col);
             }
-            right_row = right_row.wrapping_add(TURNS * VECTORS * T::LANES);
-            left_over -= TURNS;
-        }
-    }
-    for _ in 0..left_over {
-        let mut right = [splat(T::ZERO); VECTORS];
-        for (vector, right) in right.iter_mut().enumerate() {
-            let at = right_row.wrapping_add(vector * T::LANES);
-            // SAFETY: the caller's promise: a whole vector of a row of the right operand.
-            *right = unsafe { load(at) };
-            fetch(at.wrapping_add(ROWS_AHEAD * b.row));
+            right_row = right_row.wrapping_add(b.row);
+            if a.col != 1 {
+                fetch(next);
+                next = next.wrapping_add(a.col);
+            }
             if COPIES {
-                // SAFETY: the caller's promise: the copy has whole vectors.
-                unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
+                copy = copy.wrapping_add(VECTORS * T::LANES);
             }
-        }
-        add_products!(ROWS, sums, right, |row| element(&bases, row));
-        for base in &mut bases {
-            *base = base.wrapping_add(a.col);
-        }
-        right_row = right_row.wrapping_add(b.row);
-        if a.col != 1 {
-            fetch(next);
-            next = next.wrapping_add(a.col);
-        }
-        if COPIES {
-            copy = copy.wrapping_add(VECTORS * T::LANES);
         }
     }
     each_row!(ROWS, |row| {
