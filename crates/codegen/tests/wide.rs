@@ -129,19 +129,20 @@ const MULTIPLY_ADD: &str = "kernel @mul_add(b0: f32, b1: f32, b2: f32, b3: mut f
     }
 }";
 
-/// The loop of a multiplication and an addition: four copies, then one under a mask.
+/// The loop of a multiplication and an addition: four copies, the same for arrays that no cache holds, then one under a
+/// mask.
 #[test]
 fn loops_have_no_instruction_too_many() {
     for (width, target) in widths() {
         let code = compile(&kernel(MULTIPLY_ADD), &target).expect("a kernel that compiles");
         // At 512 bits a second time, for results that are stored past caches; never under a mask.
-        let [copies, past] = if width == Width::W512 { [2, 4] } else { [1, 0] };
+        let [copies, past] = if width == Width::W512 { [2, 8] } else { [1, 0] };
         assert_eq!(code.wide.len(), 1);
         let lines = read_back(&code, width);
         let count = |name: &str| lines.iter().filter(|line| line.starts_with(name)).count();
-        assert_eq!((count("vmulps"), count("vaddps")), (5 * copies, 5 * copies), "{lines:#?}");
-        assert_eq!((count("vmovntps"), count("sfence")), (past, past / 4), "{lines:#?}");
-        assert!(lines.len() <= 75 * copies, "{lines:#?}");
+        assert_eq!((count("vmulps"), count("vaddps")), (9 * copies, 9 * copies), "{lines:#?}");
+        assert_eq!((count("vmovntps"), count("sfence")), (past, past / 8), "{lines:#?}");
+        assert!(lines.len() <= 115 * copies, "{lines:#?}");
     }
 }
 
@@ -233,7 +234,7 @@ fn every_operand_of_a_long_loop_is_asked_for_early() {
         let text = format!(
             "kernel @sum(b0: f32, b1: f32, b2: mut f32) sizes 1 {{
                 each %i < {length} {{
-                    %x: f32 = load b0[%i] %y: f32 = load b1[%i] %z: f32 = add %x %y store b2[%i], %z
+                    %x: f32 = load b0[%i] %y: f32 = load b1[%i] %z: f32 = add %x, %y store b2[%i], %z
                 }}
             }}"
         );
