@@ -112,11 +112,11 @@ floats! { f32 f64 }
 /// Bytes of a vector of our own code.
 pub(crate) const VECTOR: usize = 64;
 
-/// Most elements of pieces that are multiplied in one go.
+/// Most elements of a row that are multiplied in one go.
 #[cfg(target_arch = "x86_64")]
-pub(crate) const TOGETHER: usize = product::DEPTH;
+pub(crate) const IN_ONE_GO: usize = product::DEPTH;
 #[cfg(not(target_arch = "x86_64"))]
-pub(crate) const TOGETHER: usize = 0;
+pub(crate) const IN_ONE_GO: usize = 0;
 
 /// Whether products are our own code's: then a sum is one chain in the order of the contraction, wherever it is
 /// interrupted.
@@ -178,8 +178,8 @@ pub(crate) unsafe fn multiply<T: Float>(
 ///
 /// # Safety
 ///
-/// As for [`multiply`]; products [are ours](is_ours), up to four whole vectors of columns, and pieces are not longer
-/// than [`TOGETHER`] in all, or there is one.
+/// As for [`multiply`]; products [are ours](is_ours), and there are some rows and one to four whole vectors of columns.
+/// Pieces are not longer than [`IN_ONE_GO`], or there is one.
 pub(crate) unsafe fn multiply_pieces<T: Float>(
     sizes: [usize; 3],
     a: Pieces<'_, T>,

@@ -3,8 +3,8 @@
 //! The machine looks ahead by itself, but not farther than the instructions it holds: the more a loop computes with what
 //! it loads, the fewer loads are on their way at a time. Arithmetic on arrays that no cache holds is faster if each line
 //! of memory is named some turns before it is loaded. A loop that computes much does so always. One that computes little
-//! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One that only
-//! reads has nothing of it.
+//! would be slower by it where a cache holds the array, and has a copy for arrays that are walked far. One with
+//! fewer than two instructions for each load, such as a product of two vectors, has nothing of it.
 
 use tracewell_kernel::{Kernel, Region, Size, Stmt, Value};
 

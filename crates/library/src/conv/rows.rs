@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::{Number, Plan, Run, with_scratch};
-use crate::multiply::{TOGETHER, VECTOR, is_ours};
+use crate::multiply::{IN_ONE_GO, VECTOR, is_ours};
 
 /// Fewest places of a row, and fewest elements under a row of the window: of less there is too much around a product.
 const PLACES: usize = 12;
@@ -38,16 +38,21 @@ impl<T: Number> Plan<'_, T> {
     pub(super) fn walks_rows(&self) -> bool {
         let last = &self.last;
         !self.is_plain()
-            && is_ours()
+            && self.has_products()
             && self.groups == 1
             && (last.window_dilation == 1 || last.window == 1)
             && last.places >= PLACES
             && last.window * self.from >= ELEMENTS
-            && (self.to * size_of::<T>()).is_multiple_of(VECTOR)
+    }
+
+    /// Whether there are products of pieces: on this processor, for so many channels.
+    fn has_products(&self) -> bool {
+        is_ours() && self.to > 0 && (self.to * size_of::<T>()).is_multiple_of(VECTOR)
     }
 
     /// The result at some places.
     pub(super) fn image_rows(&self, places: Range<usize>, w: &[T], y: &mut [MaybeUninit<T>]) {
+        assert!(self.has_products(), "it was asked before");
         let last = &self.last;
         let row = ((last.places - 1) * last.stride + last.window) * self.from;
         let widest = WIDEST * VECTOR / size_of::<T>();
@@ -94,10 +99,12 @@ impl<T: Number> Plan<'_, T> {
         memory[..layout.row].fill(T::ZERO);
         // The row of the image that each place behind the zeros holds.
         let mut held: Vec<Option<usize>> = vec![None; layout.kept];
+        // Where in memory the rows of the image are under those rows of the window that are multiplied next.
+        let mut under_next = Vec::new();
         self.each_run(places, |run| {
-            // Rows of the window that were multiplied, and where in memory the rows of the image are under those that
-            // are multiplied next.
-            let (mut done, mut under_next) = (0, Vec::with_capacity(run.rows.len()));
+            // Rows of the window that were multiplied.
+            let mut done = 0;
+            under_next.clear();
             for row in &run.rows {
                 let (place, at) = match *row {
                     None => (None, 0),
@@ -105,7 +112,7 @@ impl<T: Number> Plan<'_, T> {
                 };
                 let is_new = place.is_some_and(|(row, place)| held[place] != Some(row));
                 // What the row would overwrite may be wanted.
-                let is_enough = (under_next.len() + 1) * under > TOGETHER;
+                let is_enough = (under_next.len() + 1) * under > IN_ONE_GO;
                 let at = at + run.first * step;
                 if !under_next.is_empty() && (is_enough || (is_new && under_next.contains(&at))) {
                     self.multiply_rows(run, (done, &under_next), kernel, (layout, memory), y);
@@ -139,9 +146,11 @@ impl<T: Number> Plan<'_, T> {
             let width = layout.wide.min(self.to - start);
             let b = &kernel[start * self.depth + done * under * width..][..rows.len() * under * width];
             let c = &mut y[run.at * self.to + start..][..(run.len - 1) * self.to + width];
-            // SAFETY: the slices hold all that the sizes and strides reach: `len` rows a step apart from each of these
-            // places on, parts of the kernel with their rows side by side, as many rows of the result. The first rows
-            // of the window write the result, the others go on from what they left. Rows are so wide as panels are.
+            // SAFETY: memory holds `len` rows a step apart from each of these places on, which was asserted; the slices
+            // hold the rest: parts of the kernel with their rows side by side, as many rows of the result. The first
+            // rows of the window write the result, the others go on from what they left. Products are ours, and there
+            // are one to four whole vectors of columns (`has_products`, `Layout::wide`); there is one row of the window,
+            // or all are in one go (`each_row`).
             unsafe {
                 multiply(
                     [run.len, width, under],

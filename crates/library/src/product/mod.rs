@@ -114,7 +114,8 @@ pub(crate) unsafe fn product<T: Float>(
 ///
 /// # Safety
 ///
-/// As for [`product`], and there are up to four whole vectors of columns. There is one piece if it is [deep](DEPTH).
+/// As for [`product`], and there are some rows and one to four whole vectors of columns. Pieces are not longer than
+/// [`DEPTH`], or there is one.
 pub(crate) unsafe fn product_of_pieces<T: Float>(
     sizes: [usize; 3],
     (a, pieces): (Operand<T>, &[usize]),

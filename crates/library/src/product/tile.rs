@@ -16,8 +16,8 @@ const SHARE_A_BASE: usize = 4;
 /// takes a turn from a multiplication.
 const TURNS: usize = 4;
 
-/// How far ahead the right operand is asked for: in bytes of a copy, which the second cache holds, and in rows of the
-/// operand itself, which may be anywhere. The left one is found without being asked for, and would be driven out again.
+/// How far ahead the right operand is asked for: in bytes where its rows follow each other, as in a copy, else in rows.
+/// Rows of the left one are found without being asked for, and would be driven out again; what lies in columns is not.
 const AHEAD: usize = 1024;
 const ROWS_AHEAD: usize = 8;
 
