@@ -153,14 +153,14 @@ impl<'g, T: Number + Float> Product<'g, T> {
         if gemm.k > 2 { flushed(work) } else { work() }
     }
 
-    /// Some of the rows or columns of one product of the batch, whichever are more.
+    /// Some of the [rows](is_by_rows) or columns of one product of the batch.
     ///
     /// # Safety
     ///
     /// As for [`matmul`], for a part of the result.
     pub(crate) unsafe fn along(&self, number: usize, range: Range<usize>) {
         let Gemm { m, n, .. } = *self.gemm;
-        let (rows, columns) = if m > n { (range, 0..n) } else { (0..m, range) };
+        let (rows, columns) = if is_by_rows(self.gemm) { (range, 0..n) } else { (0..m, range) };
         // SAFETY: the caller's promise.
         unsafe { self.block(number, rows, columns) }
     }
@@ -211,6 +211,14 @@ impl<'g, T: Number + Float> Product<'g, T> {
             }
         }
     }
+}
+
+/// Whether a product is split by its rows and not by its columns: by whichever are more. If there are as many of both,
+/// one that is not large by its rows. Where threads write to parts of the same rows, what one processor reads ahead is
+/// what another one writes; but every part copies all columns of the right operand.
+fn is_by_rows(gemm: &Gemm) -> bool {
+    let Gemm { m, n, k, .. } = *gemm;
+    m > n || (m == n && m.saturating_mul(n).saturating_mul(k) < MUCH)
 }
 
 /// A product is split between threads in multiples of so many rows or columns, whichever are more.
@@ -345,6 +353,7 @@ mod tests {
             (33, 1025, 65),
             (2, 600, 2000),
             (64, 65, 800),
+            (130, 130, 2100),
         ];
         for (m, n, k) in sizes {
             let (of_a, of_b) = (Matrices::new(0, k, 1), Matrices::new(0, n, 1));
@@ -357,8 +366,9 @@ mod tests {
                 let (length, mut start) = (m.max(n), 0);
                 while start < length {
                     let len = if length - start < 2 * size { length - start } else { size };
-                    let part = if m > n { Gemm { m: len, ..gemm } } else { Gemm { n: len, ..gemm } };
-                    let (row, column) = if m > n { (start, 0) } else { (0, start) };
+                    let by_rows = is_by_rows(&gemm);
+                    let part = if by_rows { Gemm { m: len, ..gemm } } else { Gemm { n: len, ..gemm } };
+                    let (row, column) = if by_rows { (start, 0) } else { (0, start) };
                     let (a, b, c) = (&a[row * k..], &b[column..], &mut c[row * n + column..]);
                     // SAFETY: the slices have the sizes of the part.
                     unsafe { one(&part, a.as_ptr(), b.as_ptr(), c.as_mut_ptr(), n) };

@@ -1,14 +1,18 @@
 //! The order in which a product walks over its operands.
 //!
 //! The right operand is cut into panels as wide as a tile. Some of them, not deeper than fits, are walked by one row of
-//! tiles after the other: they stay in the second cache, the rows of the left operand in the first. Usually the first
-//! row of tiles leaves copies of the panels that lie well, from which the others read.
+//! tiles after the other: they stay in the second cache, the rows of the left operand in the first. If there is one panel,
+//! or the left operand is small too, the tiles of a panel below each other are one stack: what is around a tile takes as
+//! long as some steps of its contraction. Usually the first tile of a panel leaves a copy of it that lies well, from which
+//! the others read.
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
+
+use std::ops::Range;
 
 use super::cache::second_cache;
 use super::pack::copy_rows;
 use super::scratch::{LEFT_BYTES, RIGHT_BYTES, Scratch};
-use super::tile::{Tile, WIDEST, most_rows, tile, width};
+use super::tile::{Tile, WIDEST, most_rows, stack, width};
 use super::vector::{BYTES, Float, first};
 use super::{Operand, Output, parts};
 
@@ -22,6 +26,8 @@ const NEAR: usize = 1 << 14;
 /// it from which on they are copied all the same: so far apart, they meet in the same places of a cache.
 const COPIED_FROM: usize = 24;
 const FAR: usize = 1 << 12;
+/// Bytes of rows of the left operand up to which panels are walked one after the other, and not rows of tiles.
+const WALKED: usize = 1 << 17;
 /// Rows of the left operand that are copied at once if they have no unit stride, and how many panels have to walk them.
 const ROWS: usize = 48;
 const WALKED_OFTEN: usize = 4;
@@ -91,7 +97,7 @@ pub(super) unsafe fn in_pieces<T: Float>(
     let vectors = n / T::LANES;
     debug_assert!(n.is_multiple_of(T::LANES) && vectors <= WIDEST && (k <= DEPTH || pieces.len() == 1));
     for p in parts(k, DEPTH) {
-        for rows in parts(m, most_rows(vectors)) {
+        for (rows, height) in stacks(m, most_rows(vectors), false) {
             let place = Tile {
                 a: a.part(rows.start, p.start),
                 pieces,
@@ -102,7 +108,7 @@ pub(super) unsafe fn in_pieces<T: Float>(
                 last: first::<T>(T::LANES),
             };
             // SAFETY: the caller's promise, for some rows and a part of the contraction.
-            unsafe { tile(&place, rows.len(), vectors) };
+            unsafe { stack(&place, rows.len(), height, vectors) };
         }
         c.goes_on = true;
     }
@@ -117,6 +123,9 @@ enum Walk {
     /// From copies that are made before.
     Copied,
 }
+
+/// The first column of a panel, how many it has, and where its copy is.
+type Panel<T> = (usize, usize, *mut T);
 
 /// Panels of the right operand, side by side.
 struct Panels<T> {
@@ -153,17 +162,34 @@ impl<T: Float> Panels<T> {
                 unsafe { copy_rows(a, i.len(), self.depth, to, row) };
                 a = Operand { at: to, row, col: 1 };
             }
-            for rows in parts(i.len(), most_rows(self.vectors)) {
-                let from = i.start + rows.start;
-                let (a, c) = (a.part(rows.start, 0), c.part(from, 0));
-                // SAFETY: the caller's promise, for some rows. If they are not the first, those left copies.
-                unsafe { self.row_of_tiles(rows.len(), a, c, from == 0) };
+            let place = (a, c.part(i.start, 0), i.start);
+            let is_near = i.len() * self.depth * size_of::<T>() <= WALKED;
+            if is_near || self.columns <= self.vectors * T::LANES {
+                let stacks = stacks(i.len(), most_rows(self.vectors), i.start == 0 && self.leaves_copies());
+                for panel in self.each() {
+                    for (rows, height) in stacks.clone() {
+                        // SAFETY: the caller's promise, for some rows and columns. If they are not the first, those left
+                        // a copy.
+                        unsafe { self.stack(panel, rows, height, place) };
+                    }
+                }
+            } else {
+                for rows in parts(i.len(), most_rows(self.vectors)) {
+                    for panel in self.each() {
+                        // SAFETY: the same.
+                        unsafe { self.stack(panel, rows.clone(), rows.len(), place) };
+                    }
+                }
             }
         }
     }
 
-    /// The first columns of panels, how many they have, and where their copies are.
-    fn each(&self) -> impl Iterator<Item = (usize, usize, *mut T)> {
+    /// Whether the first tile of a panel leaves a copy.
+    fn leaves_copies(&self) -> bool {
+        matches!(self.walk, Walk::InPlaceFirst)
+    }
+
+    fn each(&self) -> impl Iterator<Item = Panel<T>> {
         let wide = self.vectors * T::LANES;
         (0..self.columns).step_by(wide).map(move |start| {
             (start, wide.min(self.columns - start), self.copies.wrapping_add(start * self.depth))
@@ -181,32 +207,53 @@ impl<T: Float> Panels<T> {
         }
     }
 
-    /// The tiles of some rows.
+    /// Tiles below each other, of some rows of a part of the result that has so many rows above it.
     ///
     /// # Safety
     ///
-    /// As for [`Self::product`]; what is read from copies is there.
+    /// As for [`Self::product`]; what is read from a copy is there.
+    #[inline]
     #[target_feature(enable = "avx512f")]
-    unsafe fn row_of_tiles(&self, rows: usize, a: Operand<T>, c: Output<T>, is_first: bool) {
-        for (start, columns, copy) in self.each() {
-            let in_place = self.b.part(0, start);
-            let copied = Operand { at: copy.cast_const(), row: self.vectors * T::LANES, col: 1 };
-            let (b, copy) = match self.walk {
-                Walk::InPlace => (in_place, None),
-                Walk::InPlaceFirst if is_first => (in_place, Some(copy)),
-                Walk::InPlaceFirst | Walk::Copied => (copied, None),
-            };
-            let place = Tile {
-                a,
-                pieces: &[0],
-                b,
-                copy,
-                c: c.part(0, start),
-                depth: self.depth,
-                last: first::<T>(columns - (self.vectors - 1) * T::LANES),
-            };
-            // SAFETY: the caller's promise, for some columns.
-            unsafe { tile(&place, rows, self.vectors) };
-        }
+    unsafe fn stack(
+        &self,
+        (start, columns, copy): Panel<T>,
+        rows: Range<usize>,
+        height: usize,
+        (a, c, above): (Operand<T>, Output<T>, usize),
+    ) {
+        let in_place = self.b.part(0, start);
+        let copied = Operand { at: copy.cast_const(), row: self.vectors * T::LANES, col: 1 };
+        let (b, copy) = match self.walk {
+            Walk::InPlace => (in_place, None),
+            Walk::InPlaceFirst if above + rows.start == 0 => (in_place, Some(copy)),
+            Walk::InPlaceFirst | Walk::Copied => (copied, None),
+        };
+        let place = Tile {
+            a: a.part(rows.start, 0),
+            pieces: &[0],
+            b,
+            copy,
+            c: c.part(rows.start, start),
+            depth: self.depth,
+            last: first::<T>(columns - (self.vectors - 1) * T::LANES),
+        };
+        // SAFETY: the caller's promise, for some rows and columns.
+        unsafe { stack(&place, rows.len(), height, self.vectors) };
     }
+}
+
+/// Rows as stacks of tiles of about equal height, at most `most`, and how high the tiles of each are. If the first tile
+/// is apart, it is a stack by itself.
+fn stacks(
+    len: usize,
+    most: usize,
+    is_first_apart: bool,
+) -> impl Iterator<Item = (Range<usize>, usize)> + Clone {
+    let count = len.div_ceil(most).max(1);
+    let (low, higher) = (len / count, len % count);
+    let high = low + usize::from(higher > 0);
+    let first = if is_first_apart { high } else { 0 };
+    let edge = first.max(high * higher);
+    let stacks = [(0..first, high), (first..edge, high), (edge..len, low)];
+    stacks.into_iter().filter(|(rows, _)| !rows.is_empty())
 }

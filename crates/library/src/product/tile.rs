@@ -1,4 +1,5 @@
-//! A tile of the result: some rows of one to four vectors, whose sums stay in registers.
+//! A tile of the result: some rows of one to four vectors, whose sums stay in registers; and stacks of tiles, one below the
+//! other.
 //!
 //! Invariant: the sum of an element is one chain of fused multiply-adds in the order of the contraction, whatever the
 //! tile. What a tile of some depth leaves in the result, the next depth goes on with.
@@ -65,26 +66,28 @@ pub(super) fn width(rows: usize, left: usize, is_deep: bool) -> usize {
     }
 }
 
-/// Computes a tile of up to [so many](most_rows) rows. Only [wide](WIDEST) ones of at least 3 copy.
+/// Computes `rows` rows of the result by tiles of that height, of which [not more than some](most_rows) fit. Only
+/// [wide](WIDEST) tiles of at least 3 rows copy, and stacks of one.
 ///
 /// # Safety
 ///
-/// All that the sizes and strides of the tile reach may be read, and of the result and the copy written. Vectors of the
-/// right operand are whole.
+/// All that the sizes and strides of the tiles reach may be read, and of the result and the copy written. Vectors of the
+/// right operand are whole, and so are all tiles.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn tile<T: Float>(tile: &Tile<'_, T>, rows: usize, vectors: usize) {
+pub(super) unsafe fn stack<T: Float>(first: &Tile<'_, T>, rows: usize, height: usize, vectors: usize) {
+    debug_assert!(rows.is_multiple_of(height) && (first.copy.is_none() || rows == height));
     macro_rules! call {
-        ($vectors:literal $copies:literal: $($rows:literal)*) => {
-            match rows {
+        ($vectors:literal $copies:literal: $($height:literal)*) => {
+            match height {
                 $(
                     // SAFETY: the caller's promise.
-                    $rows => unsafe { sums::<T, $rows, $vectors, $copies>(tile) },
+                    $height => unsafe { tiles::<T, $height, $vectors, $copies>(first, rows) },
                 )*
                 _ => unreachable!("a tile has as many rows as fit"),
             }
         };
     }
-    match (vectors, tile.copy.is_some()) {
+    match (vectors, first.copy.is_some()) {
         (1, false) => call!(1 false: 1 2 3 4 5 6 7 8 9 10 11 12),
         (2, false) => call!(2 false: 1 2 3 4 5 6 7 8 9 10 11 12),
         (3, false) => call!(3 false: 1 2 3 4 5 6),
@@ -120,10 +123,30 @@ macro_rules! add_products {
     };
 }
 
+/// A stack of tiles. What is around each of them, such as finding its code, takes as long as some of its steps: it is
+/// done once.
+///
 /// # Safety
 ///
-/// As for [`tile`].
+/// As for [`stack`].
 #[inline(never)]
+#[target_feature(enable = "avx512f")]
+unsafe fn tiles<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: bool>(
+    first: &Tile<'_, T>,
+    rows: usize,
+) {
+    let mut tile = *first;
+    for _ in 0..rows / ROWS {
+        // SAFETY: the caller's promise.
+        unsafe { sums::<T, ROWS, VECTORS, COPIES>(&tile) };
+        (tile.a, tile.c) = (tile.a.part(ROWS, 0), tile.c.part(ROWS, 0));
+    }
+}
+
+/// # Safety
+///
+/// As for [`stack`].
+#[inline]
 #[target_feature(enable = "avx512f")]
 unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: bool>(tile: &Tile<'_, T>) {
     let Tile { a, pieces, b, copy, c, depth, last } = *tile;

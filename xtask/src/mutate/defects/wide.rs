@@ -166,6 +166,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-library --lib product::",
     },
     Defect {
+        breaks: "tiles below each other all multiply the first rows",
+        file: "crates/library/src/product/tile.rs",
+        text: "(tile.a, tile.c) = (tile.a.part(ROWS, 0), tile.c.part(ROWS, 0));",
+        with: "tile.c = tile.c.part(ROWS, 0);",
+        test: "-p tracewell-library --lib product::",
+    },
+    Defect {
+        breaks: "of the lower tiles of a product there is one",
+        file: "crates/library/src/product/blocks.rs",
+        text: "(edge..len, low)];",
+        with: "(edge..len.min(edge + low), low)];",
+        test: "-p tracewell-library --lib product::",
+    },
+    Defect {
         breaks: "a turn for which a function was not made is left out",
         file: "crates/codegen/src/wide/loops.rs",
         text: "self.call_leaf(short - 1, [block, at, until]);",
