@@ -214,11 +214,11 @@ impl<'g, T: Number + Float> Product<'g, T> {
 }
 
 /// Whether a product is split by its rows and not by its columns: by whichever are more. If there are as many of both,
-/// one that is not large by its rows. Where threads write to parts of the same rows, what one processor reads ahead is
+/// one that is small by its rows. Where threads write to parts of the same rows, what one processor reads ahead is
 /// what another one writes; but every part copies all columns of the right operand.
 fn is_by_rows(gemm: &Gemm) -> bool {
     let Gemm { m, n, k, .. } = *gemm;
-    m > n || (m == n && m.saturating_mul(n).saturating_mul(k) < MUCH)
+    m > n || (m == n && m.saturating_mul(n).saturating_mul(k) < MORE)
 }
 
 /// A product is split between threads in multiples of so many rows or columns, whichever are more.
@@ -353,7 +353,7 @@ mod tests {
             (33, 1025, 65),
             (2, 600, 2000),
             (64, 65, 800),
-            (130, 130, 2100),
+            (130, 130, 400),
         ];
         for (m, n, k) in sizes {
             let (of_a, of_b) = (Matrices::new(0, k, 1), Matrices::new(0, n, 1));
