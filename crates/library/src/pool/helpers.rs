@@ -361,6 +361,16 @@ mod tests {
         }
     }
 
+    /// Whoever calls has done its own parts before a helper that sleeps has begun.
+    #[test]
+    fn parts_of_a_helper_that_sleeps_are_done() {
+        for _ in 0..50 {
+            // Longer than helpers stay awake.
+            thread::sleep(Duration::from_millis(2));
+            each_once(2);
+        }
+    }
+
     #[test]
     fn stretches_have_every_part_once() {
         for (count, stretches, back) in [(1, 2, false), (7, 3, true), (8, 2, true), (16, 16, false)] {
