@@ -10,7 +10,7 @@ use tracewell_array::DType;
 use tracewell_kernel::Gemm;
 
 use crate::deep::Deep;
-use crate::multiply::{Float, multiply};
+use crate::multiply::{Float, may_share_rows, multiply};
 use crate::pool;
 use crate::subnormal::flushed;
 use crate::vector_product::{Matrix, product};
@@ -214,11 +214,11 @@ impl<'g, T: Number + Float> Product<'g, T> {
 }
 
 /// Whether a product is split by its rows and not by its columns: by whichever are more. If there are as many of both,
-/// one that is small by its rows. Where threads write to parts of the same rows, what one processor reads ahead is
-/// what another one writes; but every part copies all columns of the right operand.
+/// one that is small by its columns only on processors on which threads [may share rows](may_share_rows): by rows, every
+/// part copies all columns of the right operand.
 fn is_by_rows(gemm: &Gemm) -> bool {
     let Gemm { m, n, k, .. } = *gemm;
-    m > n || (m == n && m.saturating_mul(n).saturating_mul(k) < MORE)
+    m > n || (m == n && m.saturating_mul(n).saturating_mul(k) < MORE && !may_share_rows())
 }
 
 /// A product is split between threads in multiples of so many rows or columns, whichever are more.

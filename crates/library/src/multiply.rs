@@ -127,6 +127,16 @@ pub(crate) fn is_ours() -> bool {
     false
 }
 
+/// Whether threads that write to parts of the same rows do not hold each other up. What one processor reads ahead of its
+/// part is what another one writes: where second caches have 1 MiB, products of 128 rows took 15 to 20 % longer by that,
+/// where they have 2 MiB nothing that was seen.
+pub(crate) fn may_share_rows() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return product::second_cache() >= 2 << 20;
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
 /// `c[i, j] = Σ_p a[i, p] × b[p, j]` for sizes `[m, n, k]` of `i`, `j` and `p`; if it `adds`, to what `c` holds. Rows of
 /// `c` are so far apart as is said with it, its columns side by side.
 ///

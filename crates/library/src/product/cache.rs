@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 const USUAL: usize = 1 << 20;
 
 /// Bytes of the second cache.
-pub(super) fn second_cache() -> usize {
+pub(crate) fn second_cache() -> usize {
     static BYTES: LazyLock<usize> = LazyLock::new(|| described().unwrap_or(USUAL));
     *BYTES
 }

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 pub(crate) use blocks::DEPTH;
 use blocks::{blocks, in_pieces};
+pub(crate) use cache::second_cache;
 use pack::transpose;
 use scratch::{Scratch, TURNED_BYTES, with_scratch};
 pub(crate) use vector::Float;
