@@ -1,5 +1,6 @@
 //! `cargo xtask performance`: writes docs/performance.md from what `bench` measured.
 
+mod elsewhere;
 mod json;
 mod page;
 mod row;

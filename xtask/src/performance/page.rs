@@ -2,10 +2,11 @@
 //!
 //! A line `<!-- table: GROUP PEERS THREADS -->` becomes the command that measures this and its table;
 //! `<!-- first calls: … -->` the same for the group of first calls, `<!-- mean: … -->` a sentence about the ratios,
-//! `<!-- limits -->` what the machine can do.
+//! `<!-- memory: … -->` one about memory, `<!-- elsewhere: … -->` a table of rows that took the peer another time on another
+//! machine, `<!-- limits -->` what the machine can do.
 
 use super::row::Row;
-use super::table;
+use super::{elsewhere, table};
 use crate::Result;
 
 /// Fills the template.
@@ -50,6 +51,8 @@ fn granted(wish: &str, rows: &[Row]) -> Result<String> {
         "table" => Ok(command + &table::comparisons(&found)),
         "first calls" => Ok(command + &table::first_calls(&found)),
         "mean" => Ok(table::mean(&found)),
+        "memory" => Ok(table::memory(&found)),
+        "elsewhere" => Ok(elsewhere::apart(&found)),
         _ => Err(unknown()),
     }
 }

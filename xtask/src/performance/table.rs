@@ -104,7 +104,23 @@ fn building(rows: &[&Row]) -> String {
     })
 }
 
-fn table(head: &[&str], lines: impl Iterator<Item = Vec<String>>) -> String {
+/// One sentence about rows in which we need more memory than the peer.
+pub(super) fn memory(rows: &[&Row]) -> String {
+    let above =
+        |row: &&&Row| row.ours.bytes.zip(row.theirs.bytes).is_some_and(|(ours, theirs)| ours > theirs);
+    let names: Vec<String> = rows
+        .iter()
+        .filter(above)
+        .map(|row| {
+            let Row { name, ours, theirs, .. } = row;
+            format!("`{name}` ({} beside {})", or_dash(ours.bytes, size), or_dash(theirs.bytes, size))
+        })
+        .collect();
+    let names = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+    format!("Memory above the peer's: {names}.\n")
+}
+
+pub(super) fn table(head: &[&str], lines: impl Iterator<Item = Vec<String>>) -> String {
     let mut text = format!("| {} |\n|{}\n", head.join(" | "), "---|".repeat(head.len()));
     for line in lines {
         text += &format!("| {} |\n", line.join(" | "));
@@ -126,11 +142,11 @@ fn or_dash(number: Option<f64>, show: impl Fn(f64) -> String) -> String {
     number.map_or_else(dash, show)
 }
 
-fn two_digits(x: f64) -> String {
+pub(super) fn two_digits(x: f64) -> String {
     format!("{x:.2}")
 }
 
-fn time(seconds: f64) -> String {
+pub(super) fn time(seconds: f64) -> String {
     match seconds {
         s if s < 1e-6 => format!("{:.0} ns", s * 1e9),
         s if s < 1e-4 => format!("{:.1} µs", s * 1e6),
@@ -163,6 +179,9 @@ mod tests {
   {"name": "wide_100", "group": "first", "threads": 2, "ours_s": 1e-3, "peer": "jax", "peer_s": 5e-1, "ratio": 5e2},
   {"name": "wide_1000", "group": "first", "threads": 2, "ours_s": 1.2e-2, "peer": "jax", "peer_s": 6e-3, "ratio": 5e-1,
    "building_s": 1e-3, "peer_building_s": 2.5e-2},
+  {"name": "exp", "group": "memory", "threads": 2, "ours_bytes": 4e3, "peer_bytes": 4e3},
+  {"name": "log", "group": "memory", "threads": 2, "ours_bytes": 5e3, "peer_bytes": 4e2},
+  {"name": "sin", "group": "memory", "threads": 2, "ours_bytes": 5e3},
   {"name": "copy_l1", "group": "limits", "threads": 2, "per_second": 5e11},
   {"name": "fma_f32", "group": "limits", "threads": 1, "per_second": 1.7e11}
 ]"#;
@@ -185,6 +204,13 @@ mod tests {
         let lines = lines("limits", limits);
         assert_eq!(lines[0], "| limit | threads: 1 | threads: 2 |");
         assert_eq!(lines[2..], ["| copy_l1 | - | 500 GB/s |", "| fma_f32 | 170 GFLOP/s | - |"]);
+    }
+
+    #[test]
+    fn more_memory_is_named() {
+        assert_eq!(lines("memory", memory), ["Memory above the peer's: `log` (5.0 kB beside 400 B)."]);
+        let sentence = memory(&[]);
+        assert_eq!(sentence, "Memory above the peer's: none.\n");
     }
 
     #[test]
