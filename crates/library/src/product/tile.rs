@@ -18,7 +18,10 @@ const SHARE_A_BASE: usize = 4;
 const TURNS: usize = 4;
 
 /// How far ahead the right operand is asked for: in bytes where its rows follow each other, as in a copy, else in rows.
-/// Rows of the left one are found without being asked for, and would be driven out again; what lies in columns is not.
+/// Rows behind the last one are not: if the system never gave that memory, to look for it takes as long as the products
+/// of some steps.
+/// Rows of the left operand are found without being asked for, and would be driven out again; what lies in columns is
+/// not.
 const AHEAD: usize = 1024;
 const ROWS_AHEAD: usize = 8;
 
@@ -171,7 +174,7 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
         let far = if row % SHARE_A_BASE == 3 { three } else { row % SHARE_A_BASE * a.row };
         bases[row / SHARE_A_BASE].wrapping_add(far)
     };
-    for &piece in pieces {
+    for (number, &piece) in pieces.iter().enumerate() {
         let at = a.at.wrapping_add(piece);
         let mut bases = [0, 1, 2].map(|base| unknown(at.wrapping_add(base * SHARE_A_BASE * a.row)));
         // What follows in each column, which the next tile reads, if rows are not walked along.
@@ -196,29 +199,32 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
                 left_over -= TURNS;
             }
         }
-        for _ in 0..left_over {
-            let mut right = [splat(T::ZERO); VECTORS];
-            for (vector, right) in right.iter_mut().enumerate() {
-                let at = right_row.wrapping_add(vector * T::LANES);
-                // SAFETY: the caller's promise: a whole vector of a row of the right operand.
-                *right = unsafe { load(at) };
-                fetch(at.wrapping_add(ROWS_AHEAD * b.row));
-                if COPIES {
-                    // SAFETY: the caller's promise: the copy has whole vectors.
-                    unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
+        let last = if number + 1 < pieces.len() { 0 } else { ROWS_AHEAD.min(left_over) };
+        for (rows, ahead) in [(left_over - last, ROWS_AHEAD * b.row), (last, 0)] {
+            for _ in 0..rows {
+                let mut right = [splat(T::ZERO); VECTORS];
+                for (vector, right) in right.iter_mut().enumerate() {
+                    let at = right_row.wrapping_add(vector * T::LANES);
+                    // SAFETY: the caller's promise: a whole vector of a row of the right operand.
+                    *right = unsafe { load(at) };
+                    fetch(at.wrapping_add(ahead));
+                    if COPIES {
+                        // SAFETY: the caller's promise: the copy has whole vectors.
+                        unsafe { store(copy.wrapping_add(vector * T::LANES), *right) };
+                    }
                 }
-            }
-            add_products!(ROWS, sums, right, |row| element(&bases, row));
-            for base in &mut bases {
-                *base = base.wrapping_add(a.col);
-            }
-            right_row = right_row.wrapping_add(b.row);
-            if a.col != 1 {
-                fetch(next);
-                next = next.wrapping_add(a.col);
-            }
-            if COPIES {
-                copy = copy.wrapping_add(VECTORS * T::LANES);
+                add_products!(ROWS, sums, right, |row| element(&bases, row));
+                for base in &mut bases {
+                    *base = base.wrapping_add(a.col);
+                }
+                right_row = right_row.wrapping_add(b.row);
+                if a.col != 1 {
+                    fetch(next);
+                    next = next.wrapping_add(a.col);
+                }
+                if COPIES {
+                    copy = copy.wrapping_add(VECTORS * T::LANES);
+                }
             }
         }
     }
