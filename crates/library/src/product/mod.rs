@@ -57,6 +57,8 @@ struct Output<T> {
     row: usize,
     /// Whether sums go on from what it holds.
     goes_on: bool,
+    /// Whether it is so large that it is in no near cache when it is written.
+    is_far: bool,
 }
 
 impl<T> Clone for Output<T> {
@@ -95,7 +97,8 @@ pub(crate) unsafe fn product<T: Float>(
     c_row: usize,
     adds: bool,
 ) {
-    let c = Output { at: c, row: c_row, goes_on: adds };
+    let bytes = sizes[0] * c_row * size_of::<T>();
+    let c = Output { at: c, row: c_row, goes_on: adds, is_far: bytes > second_cache() / 2 };
     if sizes[0] == 0 {
         return;
     }
@@ -124,7 +127,7 @@ pub(crate) unsafe fn product_of_pieces<T: Float>(
     (c, c_row): (*mut T, usize),
     adds: bool,
 ) {
-    let c = Output { at: c, row: c_row, goes_on: adds };
+    let c = Output { at: c, row: c_row, goes_on: adds, is_far: false };
     // SAFETY: the caller's promise.
     unsafe { in_pieces(sizes, (a, pieces), b, c) };
 }
@@ -158,7 +161,7 @@ unsafe fn turned<T: Float>(
     for i in parts(m, across) {
         for j in parts(n, down) {
             let (a, b) = (a.part(i.start, 0).transposed(), b.part(0, j.start).transposed());
-            let turned = Output { at: scratch.turned, row: i.len(), goes_on: false };
+            let turned = Output { at: scratch.turned, row: i.len(), goes_on: false, is_far: false };
             // SAFETY: the caller's promise, for a part of the result; there is room for that.
             unsafe { blocks([j.len(), i.len(), k], b, a, turned, scratch) };
             let turned = Operand { at: scratch.turned.cast_const(), row: i.len(), col: 1 };

@@ -168,6 +168,14 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
             }
         });
     }
+    // What is far is asked for before it is written. To go on from it, it was read.
+    if c.is_far && !c.goes_on {
+        each_row!(ROWS, |row| {
+            for vector in 0..VECTORS {
+                fetch(c.part(row, vector * T::LANES).at);
+            }
+        });
+    }
     let three = unknown(std::ptr::without_provenance::<T>(3 * a.row)).addr();
     let (mut right_row, mut copy) = (b.at, copy.unwrap_or_default());
     let element = |bases: &[*const T; 3], row: usize| {
