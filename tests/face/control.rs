@@ -204,6 +204,59 @@ fn a_scan_runs_backwards_and_over_nothing() {
     assert_eq!((same.item::<f32>(), none.shape().to_string()), (5.0, "[0,3]".into()));
 }
 
+/// Rows that have nothing to do with each other go through a scan in bands, each with the bits that it has among fewer.
+#[test]
+fn rows_go_through_a_scan_in_bands() {
+    let wave = |shape: &[usize], step: f64| {
+        let of = |i: usize| ((i as f64 * step).sin() * 0.3) as f32;
+        Array::from((0..shape.iter().product()).map(of).collect::<Vec<f32>>()).reshape(shape)
+    };
+    let (w, u) = (wave(&[64, 64], 0.7), wave(&[64, 64], 1.3));
+    let (h, xs) = (wave(&[48, 64], 0.11), wave(&[40, 48, 64], 0.37));
+    let net = |w: &Array, u: &Array, h: &Array, xs: &Array| {
+        scan(h.clone(), xs, |h, x| {
+            let next = ((h.dot(w) + x).tanh() * h.dot(u) + x).tanh();
+            (next.clone(), &next * x)
+        })
+    };
+    let loss = move |w: &Array, u: &Array, h: &Array, xs: &Array| {
+        let (last, all) = net(w, u, h, xs);
+        last.square().sum() + all.sum()
+    };
+    let values = jit(move |(w, u, h, xs): &(Array, Array, Array, Array)| net(w, u, h, xs));
+    let slopes = jit(move |(w, u, h, xs): &(Array, Array, Array, Array)| {
+        grad(|(w, u, h): &(Array, Array, Array)| loss(w, u, h, xs))(&(w.clone(), u.clone(), h.clone()))
+    });
+    let all = (w.clone(), u.clone(), h.clone(), xs.clone());
+    for program in
+        [values.lower(&all).unwrap().program().to_string(), slopes.lower(&all).unwrap().program().to_string()]
+    {
+        assert!(program.contains("each %0 < 3 {"), "three bands of 16 rows:\n{program}");
+    }
+    let (last, made) = values.call(&all);
+    let (dw, du, dh) = slopes.call(&all);
+    let (mut sums, mut parts) = ([&dw * 0.0, &du * 0.0], Vec::new());
+    for k in 0..3 {
+        let (from, to) = (16 * k, 16 * (k + 1));
+        let of_part = (w.clone(), u.clone(), h.slice(s![from..to]), xs.slice(s![.., from..to]));
+        let program = values.lower(&of_part).unwrap().program().to_string();
+        assert!(!program.contains("each %0 < 3 {"), "{program}");
+        let (part_last, part_made) = values.call(&of_part);
+        assert_eq!(numbers(&part_last), numbers(&last.slice(s![from..to])));
+        assert_eq!(numbers(&part_made), numbers(&made.slice(s![.., from..to])));
+        let (part_dw, part_du, part_dh) = slopes.call(&of_part);
+        sums = [&sums[0] + part_dw, &sums[1] + part_du];
+        parts.push(part_dh);
+    }
+    let close = |a: &Array, b: &Array, what: &str| {
+        let (far, size) = ((a - b).abs().max().item::<f32>(), b.abs().max().item::<f32>());
+        assert!(far <= 1e-4 * size, "{what}: {far} of {size}");
+    };
+    close(&dh, &concatenate(&parts, 0), "by the state");
+    close(&dw, &sums[0], "by one matrix");
+    close(&du, &sums[1], "by the other matrix");
+}
+
 #[test]
 fn structs_are_carried() {
     let fall = |x: &Array| {

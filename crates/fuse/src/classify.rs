@@ -18,6 +18,7 @@ use tracewell_kernel::{
     BufferId, Combine, Comparison, Kernel, KernelBuilder, LibraryCall, Op, Size, Value, steps,
 };
 
+use crate::Options;
 use crate::cost::{count_ops, kernel_cost};
 use crate::error::FuseError;
 use crate::fits::{in_program, misfit};
@@ -169,7 +170,7 @@ impl Node {
 }
 
 /// Lowers every equation of a graph and sorts them by how they are computed.
-pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
+pub(crate) fn classify(graph: &Graph, options: &Options) -> Result<Flow, FuseError> {
     let (apart, expanded, stored);
     let complex = has_complex(graph);
     let (mut graph, mut depth) = (graph, 0);
@@ -208,7 +209,7 @@ pub(crate) fn classify(graph: &Graph, fusion: bool) -> Result<Flow, FuseError> {
         fills: FxHashMap::default(),
         costs: FxHashMap::default(),
         graph,
-        fusion,
+        options,
         source: None,
     };
     for (i, &var) in graph.inputs.iter().enumerate() {
@@ -300,7 +301,7 @@ fn expand(graph: &Graph, lowerings: &[Lowering], sources: &mut Vec<Option<usize>
 
 struct Builder<'g> {
     graph: &'g Graph,
-    fusion: bool,
+    options: &'g Options,
     flow: Flow,
     /// What each variable of the graph is.
     values: Vec<Option<Operand>>,
@@ -351,7 +352,7 @@ impl Builder<'_> {
                 let operands = self.all_in_memory(equation, &operands);
                 let is_wanted = || steps::take(|| format!("the operands of `{name}`, read where they lie"));
                 let (call, operands) = match strided(&self.flow, &call, &operands) {
-                    Some(strided) if self.fusion && is_wanted() => strided,
+                    Some(strided) if self.options.fusion && is_wanted() => strided,
                     _ => (call, operands),
                 };
                 self.call(equation, CallKind::Library(call), operands);
@@ -572,7 +573,7 @@ impl Builder<'_> {
             }
         };
         let given: Vec<Given> = operands.iter().zip(inputs).map(given).collect();
-        let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.fusion)?;
+        let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.options)?;
         let call = self.call(equation, CallKind::Kernels(vec![Costed { kernel, cost }]), nodes);
         for tensor in constants {
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());

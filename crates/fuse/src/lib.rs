@@ -43,6 +43,7 @@ mod tiles;
 mod unify;
 
 pub use error::FuseError;
+pub use link::Bands;
 
 use tracewell_graph::Graph;
 use tracewell_kernel::Program;
@@ -54,11 +55,13 @@ pub struct Options {
     pub donated: Vec<bool>,
     /// Whether equations share kernels. Without, each is a kernel of its own: for finding what broke a result.
     pub fusion: bool,
+    /// When scans are cut into bands of rows that threads share; `None` if never, as inside of control flow.
+    pub bands: Option<Bands>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { donated: Vec::new(), fusion: true }
+        Options { donated: Vec::new(), fusion: true, bands: Some(Bands::default()) }
     }
 }
 
@@ -80,7 +83,7 @@ pub fn fuse_with_groups(graph: &Graph, options: &Options) -> Result<(Program, Ve
 
 /// The same with temporaries that have no place yet.
 fn unplaced(graph: &Graph, options: &Options) -> Result<(Program, Vec<Vec<usize>>), FuseError> {
-    let mut flow = classify::classify(graph, options.fusion)?;
+    let mut flow = classify::classify(graph, options)?;
     let plan = materialise::materialise(&flow, options.fusion);
     Ok(program::program(&graph.name, &mut flow, plan, options))
 }

@@ -71,7 +71,8 @@ pub fn compile(graph: &Graph, settings: &Settings) -> Result<Executable, Error> 
 pub fn lower(graph: &Graph, settings: &Settings) -> Result<Stages, Error> {
     check("the traced graph", graph)?;
     let optimized = optimized(graph, settings)?;
-    let options = Options { donated: settings.donated.clone(), fusion: settings.fusion };
+    let options =
+        Options { donated: settings.donated.clone(), fusion: settings.fusion, ..Options::default() };
     let program = guarded(|| fuse(&optimized, &options))
         .map_err(|text| blame(&optimized, &Panicked { step: "fusion".to_string(), text }))?
         .map_err(|error| blame(&optimized, &error))?;

@@ -8,6 +8,8 @@ use super::place::{Place, call_on, copy};
 /// A kernel that is being linked.
 pub(crate) struct Linker {
     pub(crate) b: KernelBuilder,
+    /// How many buffers are the kernel's parameters.
+    pub(crate) params: usize,
     /// For each program, the place of each constant slot.
     pub(crate) constants: Vec<Vec<Option<Place>>>,
     /// Whether iterations of an `each` are around.
@@ -39,8 +41,11 @@ impl Linker {
                 }
                 Step::Copy { from, to } => copy(&mut self.b, &place(from), &place(to)),
                 Step::Call { call, slots } => {
-                    let places = slots.iter().map(|slot| (place(slot), self.in_each));
-                    call_on(&mut self.b, call, places.collect());
+                    // Buffers made inside belong to one iteration.
+                    let is_shared = |place: &Place| self.in_each && (place.buffer.0 as usize) < self.params;
+                    let places = slots.iter().map(place).map(|place| (place.clone(), is_shared(&place)));
+                    let places = places.collect();
+                    call_on(&mut self.b, call, places);
                 }
             }
         }

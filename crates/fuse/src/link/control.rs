@@ -10,6 +10,7 @@ use tracewell_graph::prim::{Each, Scan, Switch, While};
 use tracewell_graph::{ArrayType, Control, Graph};
 use tracewell_kernel::{Comparison, Kernel, KernelBuilder, Op, Program, Role, Size, Step, Value};
 
+use super::bands::Banded;
 use super::body::Linker;
 use super::place::{Place, copy};
 use super::{Given, SMALL};
@@ -30,13 +31,15 @@ pub(crate) fn programs(control: &Control, fusion: bool) -> Result<Vec<Program>, 
         Control::Scan(scan) => vec![&scan.body],
         Control::Each(each) => vec![&each.graph],
     };
-    let options = Options { donated: Vec::new(), fusion };
+    let options = Options { donated: Vec::new(), fusion, bands: None };
     graphs.into_iter().map(|graph| Ok(unplaced(graph, &options)?.0)).collect()
 }
 
-/// Writes the kernel. Returns it with the constants that are parameters after its operands, and its cost.
+/// Writes the kernel of control flow, or of a scan in bands. Returns it with the constants that are parameters after its
+/// operands, and its cost.
 pub(crate) fn write(
     control: &Control,
+    banded: Option<&Banded>,
     programs: &[Program],
     inputs: &[Given],
     outputs: &[ArrayType],
@@ -64,8 +67,9 @@ pub(crate) fn write(
     }
     let results: Vec<Place> =
         outputs.iter().map(|ty| Place::whole(b.own_param(ty.dtype), ty.dtype, ty.shape.len())).collect();
-    let in_each = matches!(control, Control::Each(each) if !each.graph.has_effect());
-    let mut linker = Linker { b, constants, in_each };
+    let in_each = banded.is_some() || matches!(control, Control::Each(each) if !each.graph.has_effect());
+    let params = arrays.iter().flatten().count() + tensors.len() + results.len();
+    let mut linker = Linker { b, params, constants, in_each };
     let operand = |(array, given): (Option<Place>, &Given)| match (array, given) {
         (Some(place), _) => Input::Array(place),
         (None, Given::Literal(literal, len)) => Input::Literal(*literal, *len),
@@ -75,7 +79,10 @@ pub(crate) fn write(
     let cost = match control {
         Control::Switch(switch) => linker.switch(switch, programs, &operands, &results),
         Control::While(repeat) => linker.repeat(repeat, programs, &operands, &results),
-        Control::Scan(scan) => linker.scan(scan, &programs[0], &operands, &results),
+        Control::Scan(scan) => match banded {
+            Some(banded) => linker.bands(banded, &programs[0], &operands, &results),
+            None => linker.scan(scan, &programs[0], &operands, &results, None),
+        },
         Control::Each(each) => linker.each(each, &programs[0], &operands, &results),
     };
     let name = match control {
@@ -85,6 +92,14 @@ pub(crate) fn write(
         Control::Each(_) => "each",
     };
     (linker.b.finish(name), tensors, u32::try_from(cost).unwrap_or(u32::MAX).max(1))
+}
+
+/// The band that is written, of a scan in bands.
+struct Band<'a> {
+    number: Value,
+    count: usize,
+    /// As [`Banded::cut`].
+    cut: &'a [bool],
 }
 
 /// An operand where a kernel finds it.
@@ -203,20 +218,53 @@ impl Linker {
         next.iter().zip(carried).for_each(|(from, to)| copy(&mut self.b, from, to));
     }
 
-    fn scan(&mut self, scan: &Scan, program: &Program, operands: &[Input], results: &[Place]) -> u64 {
+    /// All bands of a scan, each for itself.
+    fn bands(&mut self, banded: &Banded, program: &Program, operands: &[Input], results: &[Place]) -> u64 {
+        let mut b = std::mem::take(&mut self.b);
+        let mut cost = 0;
+        b.each(Size::Const(banded.count as i64), |b, number| {
+            let band = Band { number, count: banded.count, cut: &banded.cut };
+            self.with(b, |linker| {
+                cost = linker.scan(&banded.scan, program, operands, results, Some(&band));
+            });
+        });
+        self.b = b;
+        cost
+    }
+
+    fn scan(
+        &mut self,
+        scan: &Scan,
+        program: &Program,
+        operands: &[Input],
+        results: &[Place],
+        band: Option<&Band<'_>>,
+    ) -> u64 {
         let operands = self.arrays(operands);
-        let (consts, rest) = operands.split_at(scan.consts);
-        let (init, xs) = rest.split_at(scan.carries);
+        let [consts, init, xs] = scan.groups(operands.len()).map(|group| {
+            let of_band = |i: usize| (operands[i].clone(), band.filter(|band| band.cut[i]));
+            group.map(of_band).collect::<Vec<_>>()
+        });
+        let cut = |(place, band): &(Place, Option<&Band<'_>>)| match band {
+            Some(band) => place.part(band.number, band.count),
+            None => place.clone(),
+        };
+        let [consts, init] = [consts, init].map(|group| group.iter().map(cut).collect::<Vec<_>>());
+        let results: Vec<(Place, Option<&Band<'_>>)> =
+            results.iter().map(|place| (place.clone(), band)).collect();
         let (last, ys) = results.split_at(scan.carries);
+        let last: Vec<Place> = last.iter().map(cut).collect();
         self.literals(0, program);
-        let consts = self.all_near(consts);
-        let carried = self.carried(init, last);
+        let consts = self.all_near(&consts);
+        let carried = self.carried(&init, &last);
         let unroll = scan.unroll.clamp(1, scan.length.max(1));
         let (groups, rest) = (scan.length / unroll, scan.length % unroll);
         let turns = |linker: &mut Linker, group: Option<Value>, numbers: Range<usize>| {
             for k in numbers {
                 let number = group.map(|group| (group, unroll as i64));
-                let part = |place: &Place| place.part_at(scan.length, number, k as i64, scan.reverse);
+                let part = |(place, band): &(Place, Option<&Band<'_>>)| {
+                    cut(&(place.part_at(scan.length, number, k as i64, scan.reverse), *band))
+                };
                 let elements: Vec<Place> = xs.iter().map(part).collect();
                 let elements = linker.all_near(&elements);
                 let made: Vec<Place> = ys.iter().map(part).collect();
@@ -236,7 +284,7 @@ impl Linker {
         if rest > 0 {
             turns(self, None, scan.length - rest..scan.length);
         }
-        for (from, to) in carried.iter().zip(last) {
+        for (from, to) in carried.iter().zip(&last) {
             copy(&mut self.b, from, to);
         }
         cost(program).saturating_mul(scan.length as u64)

@@ -1,12 +1,13 @@
 //! Control flow as one kernel: the programs of the nested graphs become statements between its loops.
 //!
-//! In the order of the data: `control` writes the loops, `body` puts a program between them, `inline` copies a
+//! In the order of the data: `bands` cuts scans into what threads share, `control` writes the loops, `body` puts a program between them, `inline` copies a
 //! kernel with its sizes known and small loops written out, `promote` turns small buffers into values that loops
 //! hand on, `spill` gives memory of their own to what is left and does not fit on the stack.
 //!
 //! Invariant: a linked kernel computes what its graphs do, each kernel inside with the bits that it would have
 //! outside. Nothing is allocated while it runs.
 
+mod bands;
 mod body;
 mod control;
 mod inline;
@@ -18,8 +19,10 @@ use tracewell_array::{DType, Literal, Tensor};
 use tracewell_graph::{ArrayType, Control};
 use tracewell_kernel::Kernel;
 
+use crate::Options;
 use crate::error::FuseError;
 
+pub use bands::Bands;
 pub(crate) use inline::inline;
 pub(crate) use place::{Place, call_on};
 
@@ -50,10 +53,15 @@ pub(crate) fn link(
     control: &Control,
     inputs: &[Given],
     outputs: &[ArrayType],
-    fusion: bool,
+    options: &Options,
 ) -> Result<Linked, FuseError> {
-    let programs = control::programs(control, fusion)?;
-    let (kernel, constants, cost) = control::write(control, &programs, inputs, outputs);
+    let banded = match (control, &options.bands) {
+        (Control::Scan(scan), Some(bands)) if options.fusion => bands::banded(scan, bands),
+        _ => None,
+    };
+    let band = banded.as_ref().map(|banded| Control::Scan(banded.scan.clone()));
+    let programs = control::programs(band.as_ref().unwrap_or(control), options.fusion)?;
+    let (kernel, constants, cost) = control::write(control, banded.as_ref(), &programs, inputs, outputs);
     let kernel = promote::promote(kernel);
     let params = kernel.params.len();
     let (kernel, scratch) = spill::spill(kernel, params);

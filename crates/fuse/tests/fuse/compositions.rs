@@ -1,5 +1,7 @@
 //! Graphs of several equations that meet in fusion.
 
+use std::sync::Arc;
+
 use tracewell_array::{DType, Literal, Shape, Tensor};
 use tracewell_graph::prim::*;
 use tracewell_graph::{ArrayType, Atom, Graph, GraphBuilder, Splat};
@@ -89,6 +91,10 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("middle", middle()),
         ("squares", squares()),
         ("other rows", other_rows()),
+        ("recurrent rows", recurrent_rows()),
+        ("recurrent rows, backwards", gated_rows()),
+        ("recurrent rows of much", wide_rows()),
+        ("recurrent numbers", recurrent_numbers()),
     ]
 }
 
@@ -422,4 +428,93 @@ pub(crate) fn other_rows() -> Graph {
     let top = m.broadcast(&top, &[40, 30], &[0]);
     let y = m.op(Sub {}, &[&x, &top]);
     m.finish(&[&y])
+}
+
+/// A scan of a body made with what is the same each time, what is carried and an element.
+fn scan_of(
+    m: &mut Make,
+    operands: [&[&Atom]; 3],
+    reverse: bool,
+    body: impl Fn(&mut Make, &[Atom]) -> Vec<Atom>,
+) -> Vec<Atom> {
+    let [consts, carries, xs] = operands;
+    let whole: Vec<ArrayType> = consts.iter().chain(carries).map(|&atom| m.0.ty(atom)).collect();
+    let length = m.0.ty(xs[0]).shape.size(0);
+    let elements = xs.iter().map(|&x| m.0.ty(x)).map(|ty| ty.with_shape(ty.shape.remove(0)));
+    let mut inner = Make::new();
+    let inputs: Vec<Atom> =
+        whole.into_iter().chain(elements.collect::<Vec<_>>()).map(|ty| inner.0.input(ty).into()).collect();
+    let outputs = body(&mut inner, &inputs);
+    let body = Arc::new(inner.finish(&outputs.iter().collect::<Vec<_>>()));
+    let scan = Scan { body, consts: consts.len(), carries: carries.len(), length, reverse, unroll: 1 };
+    let operands: Vec<Atom> = operands.concat().into_iter().cloned().collect();
+    m.0.bind(scan, &operands).unwrap_or_else(|error| panic!("{error}")).into_vec()
+}
+
+/// A recurrent network of which every state is a result.
+pub(crate) fn recurrent_rows() -> Graph {
+    let mut m = Make::new();
+    let (w, bias, h, xs) = (m.input(&[5, 5]), m.input(&[5]), m.input(&[6, 5]), m.input(&[7, 6, 5]));
+    let found = scan_of(&mut m, [&[&w, &bias], &[&h], &[&xs]], false, |m, of| {
+        let [w, bias, h, x] = of else { unreachable!("two, one and one") };
+        let product = m.op(DotGeneral::matmul(), &[h, w]);
+        let bias = m.broadcast(bias, &[6, 5], &[1]);
+        let sum = m.op(Add {}, &[&product, &bias]);
+        let sum = m.op(Add {}, &[&sum, x]);
+        let next = m.op(Tanh {}, &[&sum]);
+        vec![next.clone(), next]
+    });
+    m.finish(&[&found[0], &found[1]])
+}
+
+/// Two carried arrays that part what a product gives between them, and exchange places, from the last element on.
+fn gated_rows() -> Graph {
+    let mut m = Make::new();
+    let (w, scale) = (m.input(&[3, 6]), m.input(&[4, 3]));
+    let (h, c, xs) = (m.input(&[4, 3]), m.input(&[4, 3]), m.input(&[5, 4, 3]));
+    let found = scan_of(&mut m, [&[&w, &scale], &[&h, &c], &[&xs]], true, |m, of| {
+        let [w, scale, h, c, x] = of else { unreachable!("two, two and one") };
+        let gates = m.op(DotGeneral::matmul(), &[h, w]);
+        let [keep, new] =
+            [0, 3].map(|from| m.op(Slice::along(&Shape::from([4, 6]), 1, from, from + 3), &[&gates]));
+        let keep = m.op(Logistic {}, &[&keep]);
+        let kept = m.op(Mul {}, &[&keep, c]);
+        let new = m.op(Mul {}, &[&new, scale]);
+        let next = m.op(Sub {}, &[&kept, &new]);
+        let made = m.sum(&next, &[1]);
+        let next = m.op(Add {}, &[&next, x]);
+        vec![next, h.clone(), made]
+    });
+    m.finish(&[&found[0], &found[1], &found[2]])
+}
+
+/// Products between whose bands no stack has room.
+pub(crate) fn wide_rows() -> Graph {
+    let mut m = Make::new();
+    let (u, v) = (m.input(&[2600, 2]), m.input(&[2, 2600]));
+    let (h, xs) = (m.input(&[4, 2600]), m.input(&[3, 4, 2]));
+    let found = scan_of(&mut m, [&[&u, &v], &[&h], &[&xs]], false, |m, of| {
+        let [u, v, h, x] = of else { unreachable!("two, one and one") };
+        let small = m.fill(h, 1e-3);
+        let less = m.op(Mul {}, &[h, &small]);
+        let narrow = m.op(DotGeneral::matmul(), &[&less, u]);
+        let narrow = m.op(Add {}, &[&narrow, x]);
+        let wide = m.op(DotGeneral::matmul(), &[&narrow, v]);
+        let next = m.op(Max {}, &[&wide, &less]);
+        vec![m.op(Add {}, &[&next, &less])]
+    });
+    m.finish(&[&found[0]])
+}
+
+/// Numbers of which each goes its own way, along others.
+fn recurrent_numbers() -> Graph {
+    let mut m = Make::new();
+    let (h, xs) = (m.input(&[48]), m.input(&[9, 48]));
+    let found = scan_of(&mut m, [&[], &[&h], &[&xs]], false, |m, of| {
+        let [h, x] = of else { unreachable!("one and one") };
+        let product = m.op(Mul {}, &[h, x]);
+        let next = m.op(Sin {}, &[&product]);
+        vec![next.clone(), product]
+    });
+    m.finish(&[&found[0], &found[1]])
 }

@@ -1,7 +1,7 @@
 //! Running a graph both ways and comparing.
 
 use tracewell_array::{Complex64, DType, Literal, Tensor};
-use tracewell_fuse::{Options, fuse};
+use tracewell_fuse::{Bands, Options, fuse};
 use tracewell_graph::{ArrayType, Atom, Example, Graph, GraphBuilder, eval};
 use tracewell_kernel::{Program, eval_program, verify_program};
 
@@ -27,8 +27,13 @@ pub(crate) fn agree(name: &str, graph: &Graph) {
     let inputs: Vec<Tensor> =
         graph.input_types().iter().enumerate().map(|(i, ty)| sample(ty, i as u64 + 1)).collect();
     let expected = eval(graph, &inputs).unwrap_or_else(|error| panic!("{name}: {error}"));
-    for (fusion, donated) in [(true, true), (true, false), (false, true)] {
-        let options = Options { fusion, donated: vec![donated; inputs.len()] };
+    // As narrow as bands can be.
+    let bands = Bands { rows: 1, turn: 1, all: 0, most: 8 };
+    let default = Options::default().bands;
+    for (fusion, donated, bands) in
+        [(true, true, &default), (true, false, &Some(bands)), (false, true, &default)]
+    {
+        let options = Options { fusion, donated: vec![donated; inputs.len()], bands: bands.clone() };
         let program = program(name, graph, &options);
         // Programs know complex numbers by their parts.
         let parts: Vec<Tensor> = inputs.iter().map(Tensor::as_parts).collect();

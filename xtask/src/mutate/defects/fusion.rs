@@ -4,6 +4,7 @@ use super::Defect;
 
 const FUSE: &str = "-p tracewell-fuse --lib --tests";
 const HELPERS: &str = "-p tracewell-library --lib pool";
+const ROWS: &str = "-p tracewell-graph --lib rows";
 const SLABS: &str = "-p tracewell-optimize --lib slabs";
 const OPTIMIZE: &str = "-p tracewell-optimize --lib";
 const RANDOM: &str = "-p tests --test differential random_graphs_agree_part_1";
@@ -143,6 +144,55 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "if self.builder.ty(&found).weak == ty.weak {",
         with: "if self.builder.ty(&found).weak || !ty.weak {",
         test: OPTIMIZE,
+    },
+    Defect {
+        breaks: "rows are taken of what is the same for all rows",
+        file: "crates/graph/src/rows.rs",
+        text: "let is_clear = |(atom, has): (&Atom, &bool)| *has || !self.is_marked(atom);",
+        with: "let is_clear = |_: (&Atom, &bool)| true;",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "some rows are added up in another order than all",
+        file: "crates/graph/src/rows.rs",
+        text: "every(!axes.contains(&0) && keeps)",
+        with: "every(!axes.contains(&0) && (keeps || rows > 0))",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "rows are cut where a matrix is turned",
+        file: "crates/graph/src/rows.rs",
+        text: "every(permute.axes.first() == Some(&0))",
+        with: "every(!permute.axes.is_empty())",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "a column of a product is taken for a row",
+        file: "crates/graph/src/rows.rs",
+        text: "return is_free(0, a_sides).then(|| vec![true, false]);",
+        with: "return Some(vec![true, false]);",
+        test: ROWS,
+    },
+    Defect {
+        breaks: "every band of a scan reads the elements of the first",
+        file: "crates/fuse/src/link/control.rs",
+        text: "Some(band) => place.part(band.number, band.count),",
+        with: "Some(band) if !place.terms.is_empty() => Place { len: place.len / band.count, ..place.clone() },\n            Some(band) => place.part(band.number, band.count),",
+        test: FUSE,
+    },
+    Defect {
+        breaks: "iterations that threads share have one scratch",
+        file: "crates/fuse/src/link/spill.rs",
+        text: "let own = |i: usize| apart.map(|(var, _)| (var, kernel.locals[i].len as i64));",
+        with: "let own = |i: usize| apart.map(|(var, _)| (var, (kernel.locals[i].len / 2) as i64));",
+        test: FUSE,
+    },
+    Defect {
+        breaks: "scans are cut into bands that do not come out even",
+        file: "crates/fuse/src/link/bands.rs",
+        text: "find(|&count| rows.is_multiple_of(count))?",
+        with: "next()?",
+        test: FUSE,
     },
     Defect {
         breaks: "what is read outside of a slab is made inside only",

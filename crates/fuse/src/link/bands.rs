@@ -1,0 +1,71 @@
+//! Scans whose rows have nothing to do with each other: bands of some rows go through all turns at the same time, each
+//! on a thread.
+//!
+//! Invariant: into how many bands a scan is cut depends on shapes alone, never on the machine.
+
+use tracewell_graph::prim::{Prim, Scan};
+use tracewell_graph::{Equation, Graph, some_rows};
+use tracewell_kernel::steps;
+
+use std::sync::Arc;
+
+/// When scans are cut into bands.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Bands {
+    /// Rows that a band has at least: a product of fewer takes more time for each of them.
+    pub rows: usize,
+    /// Operations of one turn of a band, at least: many beside the way into kernels and libraries.
+    pub turn: usize,
+    /// Operations of the whole scan from which on it is worth waking other threads.
+    pub all: usize,
+    /// Bands at most.
+    pub most: usize,
+}
+
+impl Default for Bands {
+    fn default() -> Bands {
+        Bands { rows: 16, turn: 1 << 16, all: 1 << 23, most: 8 }
+    }
+}
+
+/// A scan in bands.
+pub(crate) struct Banded {
+    /// The scan of one band.
+    pub(crate) scan: Scan,
+    pub(crate) count: usize,
+    /// For each operand, whether its elements, or itself if it has none, are cut into bands.
+    pub(crate) cut: Vec<bool>,
+}
+
+/// Cuts a scan, if it is worth it.
+pub(crate) fn banded(scan: &Scan, limits: &Bands) -> Option<Banded> {
+    let carried = scan.consts..scan.consts + scan.carries;
+    let rows = scan.body.ty(*scan.body.inputs.get(carried.start)?).shape.iter().next()?;
+    let work = scan.body.equations.iter().map(|equation| operations(&scan.body, equation));
+    let work = work.fold(0, usize::saturating_add);
+    if carried.is_empty() || work.saturating_mul(scan.length) < limits.all {
+        return None;
+    }
+    let most = limits.most.min(rows / limits.rows.max(1)).min(work / limits.turn.max(1));
+    let count = (2..=most).rev().find(|&count| rows.is_multiple_of(count))?;
+    let some = some_rows(&scan.body, carried, rows / count)?;
+    steps::take(|| format!("the {count} bands of @{}", scan.body.name)).then(|| Banded {
+        scan: Scan { body: Arc::new(some.graph), ..scan.clone() },
+        count,
+        cut: some.inputs,
+    })
+}
+
+/// About how many operations an equation is: of numbers that are computed, some more each than of those that are added up.
+fn operations(graph: &Graph, equation: &Equation) -> usize {
+    const OF_EACH: usize = 4;
+    let len = equation.outputs.first().map_or(0, |&var| graph.ty(var).shape.len());
+    let each = match &equation.prim {
+        Prim::DotGeneral(dot) => {
+            let a = graph.atom_type(&equation.inputs[0]).shape;
+            dot.a_contract.iter().fold(2, |each: usize, &axis| each.saturating_mul(a.size(axis)))
+        }
+        _ => OF_EACH,
+    };
+    len.saturating_mul(each)
+}
