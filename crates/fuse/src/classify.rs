@@ -209,6 +209,7 @@ pub(crate) fn classify(graph: &Graph, options: &Options) -> Result<Flow, FuseErr
         fills: FxHashMap::default(),
         costs: FxHashMap::default(),
         graph,
+        reads: graph.reads(),
         options,
         source: None,
     };
@@ -301,6 +302,8 @@ fn expand(graph: &Graph, lowerings: &[Lowering], sources: &mut Vec<Option<usize>
 
 struct Builder<'g> {
     graph: &'g Graph,
+    /// How often each variable is read.
+    reads: Vec<usize>,
     options: &'g Options,
     flow: Flow,
     /// What each variable of the graph is.
@@ -573,7 +576,9 @@ impl Builder<'_> {
             }
         };
         let given: Vec<Given> = operands.iter().zip(inputs).map(given).collect();
-        let Linked { kernel, constants, scratch, cost } = link(control, &given, &outputs, self.options)?;
+        let is_read: Vec<bool> = equation.outputs.iter().map(|var| self.reads[var.0 as usize] > 0).collect();
+        let linked = link(control, &given, &outputs, &is_read, self.options)?;
+        let Linked { kernel, constants, scratch, cost } = linked;
         let call = self.call(equation, CallKind::Kernels(vec![Costed { kernel, cost }]), nodes);
         for tensor in constants {
             let (dtype, shape) = (tensor.dtype(), tensor.shape().clone());

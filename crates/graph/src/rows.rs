@@ -4,8 +4,6 @@
 //! Invariant: the graph for some rows makes them with the bits that the whole graph gives them, but for the order of sums
 //! in products, which is not part of the contract.
 
-use std::ops::Range;
-
 use tracewell_array::Shape;
 use tracewell_kernel::ReduceOrder;
 
@@ -27,20 +25,24 @@ pub struct SomeRows {
     pub inputs: Vec<bool>,
 }
 
-/// The graph for so many rows at a time, if it goes by rows: `given` are inputs that have rows, all that have them have as
-/// many as the first of these, and all results have them.
-pub fn some_rows(graph: &Graph, given: Range<usize>, rows: usize) -> Option<SomeRows> {
-    let all = graph.ty(*graph.inputs.get(given.start)?).shape.iter().next()?;
+/// The graph for `rows` of `all` rows at a time, if it goes by rows: these inputs have rows, and so have these outputs; the
+/// others are the same for all.
+pub fn some_rows(
+    graph: &Graph,
+    inputs: impl IntoIterator<Item = usize>,
+    outputs: &[bool],
+    [all, rows]: [usize; 2],
+) -> Option<SomeRows> {
     let mut walk = Walk { graph, all, rows, has: vec![false; graph.types.len()] };
-    for &var in &graph.inputs[given] {
-        walk.mark(var)?;
+    for input in inputs {
+        walk.mark(graph.inputs[input])?;
     }
-    for atom in &graph.outputs {
+    for (atom, _) in graph.outputs.iter().zip(outputs).filter(|(_, has)| **has) {
         walk.mark_atom(atom)?;
     }
     for _ in 0..ROUNDS {
         if !walk.spread()? {
-            return walk.narrowed();
+            return walk.narrowed(outputs);
         }
     }
     None
@@ -105,8 +107,11 @@ impl Walk<'_> {
     }
 
     /// The graph for fewer rows.
-    fn narrowed(&self) -> Option<SomeRows> {
+    fn narrowed(&self, outputs: &[bool]) -> Option<SomeRows> {
         let graph = self.graph;
+        if graph.outputs.iter().zip(outputs).any(|(atom, has)| !has && self.is_marked(atom)) {
+            return None;
+        }
         let mut builder = GraphBuilder::new();
         let mut values: Vec<Option<Atom>> = vec![None; graph.types.len()];
         for &var in &graph.inputs {
@@ -142,7 +147,8 @@ impl Walk<'_> {
                 values[var.0 as usize] = Some(made);
             }
         }
-        let outputs = graph.outputs.iter().map(|atom| look(&values, atom, true)).collect();
+        let outputs =
+            graph.outputs.iter().zip(outputs).map(|(atom, &has)| look(&values, atom, has)).collect();
         let inputs = graph.inputs.iter().map(|var| self.has[var.0 as usize]).collect();
         Some(SomeRows { graph: builder.finish(graph.name.clone(), outputs), inputs })
     }
@@ -235,7 +241,8 @@ mod tests {
     /// What three of six rows are made of and, at a time, what they are.
     fn check(lines: &str, out: &str, expected: Expect) {
         let graph = graph(lines, out);
-        let Some(some) = some_rows(&graph, 0..1, 3) else { panic!("rows meet in\n{lines}") };
+        let rows: Vec<bool> = graph.output_types().iter().map(|ty| has_rows(&ty.shape, 6)).collect();
+        let Some(some) = some_rows(&graph, [0], &rows, [6, 3]) else { panic!("rows meet in\n{lines}") };
         let text = write(&some.graph);
         let body: Vec<&str> = text.lines().skip(1).filter(|line| *line != "}").map(str::trim_start).collect();
         expected.assert_eq(&format!("{:?}\n{}\n", some.inputs, body.join("\n")));
@@ -257,13 +264,17 @@ mod tests {
             let given: Vec<Tensor> =
                 given.map(|(x, &has)| if has { half(x, k) } else { x.clone() }).collect();
             let found = eval(&some.graph, &given).expect("it is typed");
-            let expected: Vec<Tensor> = whole.iter().map(|tensor| half(tensor, k)).collect();
+            let whole = whole.iter().zip(&rows);
+            let expected: Vec<Tensor> =
+                whole.map(|(x, &has)| if has { half(x, k) } else { x.clone() }).collect();
             assert_eq!(found, expected, "rows from {}", 3 * k);
         }
     }
 
     fn refused(lines: &str, out: &str) {
-        assert!(some_rows(&graph(lines, out), 0..1, 3).is_none(), "{lines}");
+        let graph = graph(lines, out);
+        let all = vec![true; graph.outputs.len()];
+        assert!(some_rows(&graph, [0], &all, [6, 3]).is_none(), "{lines}");
     }
 
     #[test]
@@ -344,13 +355,13 @@ mod tests {
         check(
             "%4: f32[4,4] = exp %1
             %5: f32[6,6] = dot_general[a_contract=[1], b_contract=[1], a_batch=[], b_batch=[]] %0, %2
-            return %5",
-            "f32[6,6]",
+            return %5, %4",
+            "f32[6,6], f32[4,4]",
             expect![[r#"
                 [true, false, false, false]
                 %4: f32[4,4] = exp %1
                 %5: f32[3,6] = dot_general[a_contract=[1], b_contract=[1], a_batch=[], b_batch=[]] %0, %2
-                return %5
+                return %5, %4
             "#]],
         );
     }
@@ -366,13 +377,15 @@ mod tests {
             "%4: f32[6,4] = iota[dtype=f32, shape=[6,4], axis=0]\n%5: f32[6,4] = add %0, %4\nreturn %5",
             "f32[6,4]",
         );
-        // Rows of what is whole already, and of a result without them.
+        // Rows of what is whole already, and of a result without them; a result that is not to have them.
         let dot = "dot_general[a_contract=[1], b_contract=[1], a_batch=[], b_batch=[]]";
         refused(
             &format!("%4: f32[6,6] = {dot} %0, %2\n%5: f32[6,4] = add %0, %2\nreturn %4, %5"),
             "f32[6,6], f32[6,4]",
         );
         refused("%4: f32[4] = exp %3\nreturn %4", "f32[4]");
+        let graph = graph("%4: f32[6,4] = exp %0\nreturn %4", "f32[6,4]");
+        assert!(some_rows(&graph, [0], &[false], [6, 3]).is_none());
         let turn = "permute[axes=[1,0]]";
         refused(&format!("%4: f32[4,6] = {turn} %0\n%5: f32[6,4] = {turn} %4\nreturn %5"), "f32[6,4]");
         let flat = "%4: f32[24] = reshape[shape=[24]] %0\n%5: f32[6,4] = reshape[shape=[6,4]] %4\nreturn %5";
@@ -385,6 +398,6 @@ mod tests {
         let text =
             "func @f(%0: f32[6,65536]) -> (f32[6]) {\n%1: f32[6] = reduce_sum[axes=[1]] %0\nreturn %1\n}\n";
         let graph = read(text, &NoCustom).unwrap_or_else(|error| panic!("{error}"));
-        assert!(some_rows(&graph, 0..1, 3).is_none());
+        assert!(some_rows(&graph, [0], &[true], [6, 3]).is_none());
     }
 }

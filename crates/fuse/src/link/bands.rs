@@ -3,11 +3,13 @@
 //!
 //! Invariant: into how many bands a scan is cut depends on shapes alone, never on the machine.
 
+use std::sync::Arc;
+
 use tracewell_graph::prim::{Prim, Scan};
 use tracewell_graph::{Equation, Graph, some_rows};
 use tracewell_kernel::steps;
 
-use std::sync::Arc;
+use super::SMALL;
 
 /// When scans are cut into bands.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -37,18 +39,28 @@ pub(crate) struct Banded {
     pub(crate) cut: Vec<bool>,
 }
 
-/// Cuts a scan, if it is worth it.
-pub(crate) fn banded(scan: &Scan, limits: &Bands) -> Option<Banded> {
-    let carried = scan.consts..scan.consts + scan.carries;
-    let rows = scan.body.ty(*scan.body.inputs.get(carried.start)?).shape.iter().next()?;
+/// Cuts a scan, if it is worth it; of each result it is said whether somebody reads it. What is carried without rows, such
+/// as a count, each band has for itself, and nobody hands it on.
+pub(crate) fn banded(scan: &Scan, is_read: &[bool], limits: &Bands) -> Option<Banded> {
+    let shape = |input: usize| &scan.body.ty(scan.body.inputs[input]).shape;
+    let [_, carried, _] = scan.groups(scan.body.inputs.len());
+    let rows = shape(carried.clone().max_by_key(|&input| shape(input).len())?).iter().next()?;
     let work = scan.body.equations.iter().map(|equation| operations(&scan.body, equation));
     let work = work.fold(0, usize::saturating_add);
-    if carried.is_empty() || work.saturating_mul(scan.length) < limits.all {
+    if work.saturating_mul(scan.length) < limits.all {
+        return None;
+    }
+    let has_rows = |&input: &usize| shape(input).iter().next() == Some(rows);
+    let without = carried.clone().filter(|input| !has_rows(input));
+    let is_kept = |input: usize| !is_read[input - carried.start] && shape(input).len() <= SMALL;
+    if !without.clone().all(is_kept) {
         return None;
     }
     let most = limits.most.min(rows / limits.rows.max(1)).min(work / limits.turn.max(1));
     let count = (2..=most).rev().find(|&count| rows.is_multiple_of(count))?;
-    let some = some_rows(&scan.body, carried, rows / count)?;
+    let mut outputs = vec![true; scan.body.outputs.len()];
+    without.for_each(|input| outputs[input - carried.start] = false);
+    let some = some_rows(&scan.body, carried.filter(has_rows), &outputs, [rows, rows / count])?;
     steps::take(|| format!("the {count} bands of @{}", scan.body.name)).then(|| Banded {
         scan: Scan { body: Arc::new(some.graph), ..scan.clone() },
         count,

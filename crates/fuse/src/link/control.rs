@@ -284,8 +284,11 @@ impl Linker {
         if rest > 0 {
             turns(self, None, scan.length - rest..scan.length);
         }
-        for (from, to) in carried.iter().zip(&last) {
-            copy(&mut self.b, from, to);
+        for (number, (from, to)) in carried.iter().zip(&last).enumerate() {
+            // What bands have without rows nobody reads.
+            if band.is_none_or(|band| band.cut[scan.consts + number]) {
+                copy(&mut self.b, from, to);
+            }
         }
         cost(program).saturating_mul(scan.length as u64)
     }

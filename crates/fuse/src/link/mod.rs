@@ -48,15 +48,16 @@ pub(crate) enum Given {
     Literal(Literal, usize),
 }
 
-/// Makes a kernel of control flow.
+/// Makes a kernel of control flow. Of each result it is said whether somebody reads it.
 pub(crate) fn link(
     control: &Control,
     inputs: &[Given],
     outputs: &[ArrayType],
+    is_read: &[bool],
     options: &Options,
 ) -> Result<Linked, FuseError> {
     let banded = match (control, &options.bands) {
-        (Control::Scan(scan), Some(bands)) if options.fusion => bands::banded(scan, bands),
+        (Control::Scan(scan), Some(bands)) if options.fusion => bands::banded(scan, is_read, bands),
         _ => None,
     };
     let band = banded.as_ref().map(|banded| Control::Scan(banded.scan.clone()));

@@ -95,6 +95,8 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("recurrent rows, backwards", gated_rows()),
         ("recurrent rows of much", wide_rows()),
         ("recurrent numbers", recurrent_numbers()),
+        ("counted rows", counted_rows(false)),
+        ("counted rows and their number", counted_rows(true)),
     ]
 }
 
@@ -517,4 +519,20 @@ fn recurrent_numbers() -> Graph {
         vec![next.clone(), product]
     });
     m.finish(&[&found[0], &found[1]])
+}
+
+/// Rows that are carried with a count, which is a result or not.
+pub(crate) fn counted_rows(is_result: bool) -> Graph {
+    let mut m = Make::new();
+    let (count, h, xs) = (m.input_of(DType::I32, &[]), m.input(&[6, 5]), m.input(&[7, 6, 5]));
+    let found = scan_of(&mut m, [&[], &[&count, &h], &[&xs]], false, |m, of| {
+        let [count, h, x] = of else { unreachable!("none, two and one") };
+        let one = m.fill(count, 1.0);
+        let next = m.op(Add {}, &[count, &one]);
+        let number = m.op(Convert { dtype: DType::F32, weak: false }, &[count]);
+        let number = m.broadcast(&number, &[6, 5], &[]);
+        let sum = m.op(Add {}, &[h, &number]);
+        vec![next, m.op(Mul {}, &[&sum, x])]
+    });
+    if is_result { m.finish(&[&found[0], &found[1]]) } else { m.finish(&[&found[1]]) }
 }

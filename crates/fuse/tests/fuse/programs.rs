@@ -741,6 +741,19 @@ fn bands_of_rows() {
     "#]].assert_eq(&wide.to_string());
 }
 
+/// What is carried without rows each band has for itself, unless it is a result.
+#[test]
+fn bands_count_for_themselves() {
+    let bands = Bands { rows: 1, turn: 1, all: 0, most: 8 };
+    let options = Options { bands: Some(bands), ..Options::default() };
+    let has_bands = |is_result: bool| {
+        program("counted", &compositions::counted_rows(is_result), &options)
+            .to_string()
+            .contains("each %0 < 6 {")
+    };
+    assert_eq!([false, true].map(has_bands), [true, false]);
+}
+
 /// Few rows, little work, and what is inside of control flow, stay whole.
 #[test]
 fn small_scans_have_no_bands() {

@@ -22,10 +22,17 @@ pub(crate) const DEPTH: usize = 512;
 const PANEL: usize = DEPTH * WIDEST * BYTES;
 /// Bytes of a right operand that stays in the first cache, however it lies.
 const NEAR: usize = 1 << 14;
-/// Rows of the result below which a copy of the right operand is not read often enough, and the bytes between rows of
-/// it from which on they are copied all the same: so far apart, they meet in the same places of a cache.
+/// Rows of the result below which a copy of the right operand is not read often enough: of any, of one whose panels fit
+/// the first cache, from which copies come faster, and of others.
 const COPIED_FROM: usize = 24;
+const COPIED_NEAR_FROM: usize = 40;
+const COPIED_FAR_FROM: usize = 96;
+/// Bytes of a panel that the first cache holds.
+const FIRST: usize = 1 << 15;
+/// The bytes between rows of the right operand from which on they are copied all the same: so far apart, they meet in the
+/// same places of a cache. Multiples of the second do so in pairs.
 const FAR: usize = 1 << 12;
+const HALF_AS_FAR: usize = FAR / 2;
 /// Bytes of rows of the left operand up to which panels are walked one after the other, and not rows of tiles.
 const WALKED: usize = 1 << 17;
 /// Rows of the left operand that are copied at once if they have no unit stride, and how many panels have to walk them.
@@ -58,9 +65,7 @@ pub(super) unsafe fn blocks<T: Float>(
         let is_single = m <= most_rows(vectors);
         for p in parts(k, if is_whole && is_single { k.max(1) } else { DEPTH }) {
             let b = b.part(p.start, columns.start);
-            let apart = b.row * size_of::<T>();
-            let lies_well =
-                b.row == vectors * T::LANES || p.len() * apart <= NEAR || (m < COPIED_FROM && apart < FAR);
+            let lies_well = b.row == vectors * T::LANES || is_read_in_place([m, n, p.len()], b, vectors);
             let panels = Panels {
                 b,
                 copies: scratch.right,
@@ -80,6 +85,20 @@ pub(super) unsafe fn blocks<T: Float>(
             unsafe { panels.product(m, a.part(0, p.start), c, left) };
         }
     }
+}
+
+/// Whether copies of a right operand with unit stride, for a product of such sizes, would take longer to make than they
+/// save.
+fn is_read_in_place<T: Float>([m, n, depth]: [usize; 3], b: Operand<T>, vectors: usize) -> bool {
+    let (apart, bytes) = (b.row * size_of::<T>(), n * depth * size_of::<T>());
+    if depth * apart <= NEAR || (m < COPIED_FROM && apart < FAR) {
+        return true;
+    }
+    let from = if vectors * BYTES * depth <= FIRST { COPIED_NEAR_FROM } else { COPIED_FAR_FROM };
+    let is_aligned = b.at.addr().is_multiple_of(BYTES) && apart.is_multiple_of(BYTES);
+    // Beside the second cache: rows that meet have half of it.
+    let most = if apart.is_multiple_of(HALF_AS_FAR) { second_cache() / 2 } else { second_cache() * 5 / 4 };
+    m < from && is_aligned && apart < FAR && bytes <= most
 }
 
 /// A product of few columns, of a left operand whose rows are in pieces.
