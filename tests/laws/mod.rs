@@ -12,6 +12,7 @@ mod inputs;
 mod nesting;
 mod primal;
 mod rng;
+mod rows;
 mod same;
 mod single;
 mod table;
@@ -43,7 +44,7 @@ pub struct Law {
 }
 
 /// All of them.
-pub const LAWS: [Law; 8] = [
+pub const LAWS: [Law; 9] = [
     Law { name: "types", statement: "the type rule gives the types of eval's results", check: types::check },
     Law { name: "text", statement: "the text of an equation reads back as the equation", check: text::check },
     Law { name: "derivative", statement: "jvp is the limit of differences", check: derivative::check },
@@ -56,6 +57,7 @@ pub const LAWS: [Law; 8] = [
         check: nesting::check,
     },
     Law { name: "batching", statement: "batching is a loop", check: batching::check },
+    Law { name: "rows", statement: "some rows are what they are among all", check: rows::check },
     Law { name: "primal", statement: "jvp and linearize leave the value alone", check: primal::check },
     Law { name: "compiled", statement: "machine code computes what eval does", check: compiled::check },
 ];

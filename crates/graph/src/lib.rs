@@ -33,6 +33,6 @@ pub use primitive::{
     AxisView, Batched, Control, Cx, Example, Jvp, KernelFn, Linearized, Lookup, LookupStart, Lowering, MapFn,
     Operand, Piece, Primitive, Rematerialized, View, Walks,
 };
-pub use rows::{SomeRows, some_rows};
+pub use rows::{OfRows, SomeRows, some_rows};
 pub use ty::ArrayType;
 pub use verify::{VerifyError, VerifyErrors, verify};

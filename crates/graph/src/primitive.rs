@@ -1,4 +1,4 @@
-//! What a primitive is: all its rules in one trait, none with a default body, so that a missing rule is a
+//! What a primitive is: all its rules in one trait, none but the last with a default body, so that a missing rule is a
 //! compile error. "Not differentiable" is something a primitive says.
 //!
 //! Rules build graphs through [`Cx`] only. A rule never sees a tracer, Cranelift or another primitive's rule.
@@ -14,6 +14,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::{Atom, Equation, Graph, Splat};
 use crate::params::Params;
 use crate::prim::{Broadcast, Each, Prim, Scan, Switch, While};
+use crate::rows::{OfRows, of_lowered_rows};
 use crate::ty::ArrayType;
 
 /// Everything a primitive means.
@@ -46,6 +47,14 @@ pub trait Primitive: Params + fmt::Debug + Send + Sync {
 
     /// How a result is computed, in terms of the kernel language: the whole contract with fusion.
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError>;
+
+    /// The same for `rows` rows only, along the leading axes of the result and of some operands: if each row of the result
+    /// `out` is made of the same row of theirs, and with the same bits however many there are; else `None`.
+    ///
+    /// Who says nothing is asked how it is lowered: elementwise functions need not say it.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, rows: usize) -> Option<OfRows> {
+        of_lowered_rows(self, inputs, out, rows)
+    }
 
     /// Operand types that the laws are tested on; they should reach every case of every rule.
     fn examples() -> Vec<Example>

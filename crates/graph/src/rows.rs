@@ -9,8 +9,8 @@ use tracewell_kernel::ReduceOrder;
 
 use crate::builder::GraphBuilder;
 use crate::graph::{Atom, Equation, Graph, Splat, Var};
-use crate::prim::{Broadcast, DotGeneral, Iota, Prim, Reshape};
-use crate::primitive::Lowering;
+use crate::prim::Prim;
+use crate::primitive::{Lowering, Primitive};
 use crate::ty::ArrayType;
 
 /// How often it is looked through a graph for what else has rows. Who needs more is not worth the time.
@@ -23,6 +23,27 @@ pub struct SomeRows {
     pub graph: Graph,
     /// For each input, whether it has rows. The others are the same for all.
     pub inputs: Vec<bool>,
+}
+
+/// A primitive where there are some of all rows.
+#[derive(Debug)]
+pub struct OfRows {
+    /// The primitive then, if it is another.
+    pub prim: Option<Prim>,
+    /// Which operands have the rows of the result. The others are the same for all.
+    pub operands: Vec<bool>,
+}
+
+impl OfRows {
+    /// The same primitive, where these operands have rows.
+    pub fn same(operands: impl Into<Vec<bool>>) -> OfRows {
+        OfRows { prim: None, operands: operands.into() }
+    }
+
+    /// Another primitive, where these operands have rows.
+    pub fn other(prim: impl Into<Prim>, operands: impl Into<Vec<bool>>) -> OfRows {
+        OfRows { prim: Some(prim.into()), operands: operands.into() }
+    }
 }
 
 /// The graph for `rows` of `all` rows at a time, if it goes by rows: these inputs have rows, and so have these outputs; the
@@ -83,7 +104,7 @@ impl Walk<'_> {
             if !makes_rows && !equation.inputs.iter().any(|atom| self.is_marked(atom)) {
                 continue;
             }
-            let operands = self.operands(equation)?;
+            let operands = self.of_rows(equation)?.operands;
             for (atom, _) in equation.inputs.iter().zip(&operands).filter(|(_, has)| **has) {
                 is_new |= self.mark_atom(atom)?;
             }
@@ -92,14 +113,18 @@ impl Walk<'_> {
         Some(is_new)
     }
 
-    /// Which operands of an equation have the rows of its result; `None` if rows meet in it.
-    fn operands(&self, equation: &Equation) -> Option<Vec<bool>> {
+    /// An equation for fewer rows; `None` if rows meet in it.
+    fn of_rows(&self, equation: &Equation) -> Option<OfRows> {
         let [out] = equation.outputs.as_slice() else { return None };
+        let out = self.graph.ty(*out);
+        if equation.prim.has_effect() || !has_rows(&out.shape, self.all) {
+            return None;
+        }
         let inputs: Vec<ArrayType> = equation.inputs.iter().map(|atom| self.graph.atom_type(atom)).collect();
-        let operands = row_operands(&equation.prim, &inputs, self.graph.ty(*out), self.rows)?;
+        let some = equation.prim.rules().of_rows(&inputs, out, self.rows)?;
         // What is the same for all rows is not to be cut.
         let is_clear = |(atom, has): (&Atom, &bool)| *has || !self.is_marked(atom);
-        equation.inputs.iter().zip(&operands).all(is_clear).then_some(operands)
+        equation.inputs.iter().zip(&some.operands).all(is_clear).then_some(some)
     }
 
     fn cut(&self, shape: &Shape) -> Shape {
@@ -131,12 +156,13 @@ impl Walk<'_> {
         for equation in &graph.equations {
             builder.at(equation.location.clone());
             let has_rows = equation.outputs.iter().any(|var| self.has[var.0 as usize]);
-            let (prim, operands) = match has_rows {
-                true => (self.of_rows(&equation.prim), self.operands(equation)?),
-                false => (equation.prim.clone(), vec![false; equation.inputs.len()]),
+            let some = match has_rows {
+                true => self.of_rows(equation)?,
+                false => OfRows::same(vec![false; equation.inputs.len()]),
             };
-            let operands: Vec<Atom> =
-                equation.inputs.iter().zip(operands).map(|(atom, has)| look(&values, atom, has)).collect();
+            let prim = some.prim.unwrap_or_else(|| equation.prim.clone());
+            let operands = equation.inputs.iter().zip(some.operands);
+            let operands: Vec<Atom> = operands.map(|(atom, has)| look(&values, atom, has)).collect();
             let made = builder.bind(prim, &operands).ok()?;
             for (&var, made) in equation.outputs.iter().zip(made) {
                 let ty = graph.ty(var);
@@ -152,74 +178,38 @@ impl Walk<'_> {
         let inputs = graph.inputs.iter().map(|var| self.has[var.0 as usize]).collect();
         Some(SomeRows { graph: builder.finish(graph.name.clone(), outputs), inputs })
     }
-
-    /// A primitive for fewer rows.
-    fn of_rows(&self, prim: &Prim) -> Prim {
-        match prim {
-            Prim::Broadcast(repeat) => Broadcast { shape: self.cut(&repeat.shape), ..repeat.clone() }.into(),
-            Prim::Reshape(reshape) => Reshape { shape: self.cut(&reshape.shape) }.into(),
-            Prim::Iota(iota) => Iota { shape: self.cut(&iota.shape), ..iota.clone() }.into(),
-            Prim::Slice(slice) => {
-                let mut slice = slice.clone();
-                slice.limit[0] = self.rows;
-                slice.into()
-            }
-            other => other.clone(),
-        }
-    }
 }
 
 fn has_rows(shape: &Shape, all: usize) -> bool {
     shape.iter().next() == Some(all)
 }
 
-/// Which operands of a primitive have the rows of its result, if each row of that is made of the same row of theirs, also
-/// where there are so many rows only.
-fn row_operands(prim: &Prim, inputs: &[ArrayType], out: &ArrayType, rows: usize) -> Option<Vec<bool>> {
+/// The same primitive for some rows where `keeps` holds, if all operands have as many rows as the result.
+pub(crate) fn of_same_rows(keeps: bool, inputs: &[ArrayType], out: &ArrayType) -> Option<OfRows> {
     let all = out.shape.iter().next()?;
     let is_long = |ty: &ArrayType| has_rows(&ty.shape, all);
-    let every = |keeps: bool| (keeps && inputs.iter().all(is_long)).then(|| vec![true; inputs.len()]);
-    if prim.has_effect() {
-        return None;
-    }
-    match prim {
-        Prim::Broadcast(repeat) if repeat.axes.contains(&0) => every(true),
-        Prim::Broadcast(_) => Some(vec![false]),
-        Prim::Iota(iota) => (iota.axis != 0).then(Vec::new),
-        // What is not the leading axis is as long on both sides then.
-        Prim::Reshape(_) => every(all > 0),
-        Prim::Permute(permute) => every(permute.axes.first() == Some(&0)),
-        Prim::Slice(slice) => every(slice.start[0] == 0 && slice.limit[0] == all && slice.step[0] == 1),
-        Prim::Reverse(reverse) => every(!reverse.axes.contains(&0)),
-        Prim::Concatenate(concatenate) => every(concatenate.axis != 0),
-        Prim::DotGeneral(dot) => product_operands(dot, inputs),
-        _ => match prim.rules().lower(inputs, std::slice::from_ref(out)).ok()? {
-            Lowering::Map(_) => every(inputs.iter().all(|ty| ty.shape == out.shape)),
-            Lowering::Reduce { axes, .. } => {
-                let from = &inputs[0].shape;
-                let order = ReduceOrder::of(from, &axes);
-                // Blocks of some rows are others than those of all.
-                let keeps =
-                    order != ReduceOrder::Blocks && order == ReduceOrder::of(&from.with(0, rows), &axes);
-                every(!axes.contains(&0) && keeps)
-            }
-            _ => None,
-        },
-    }
+    (keeps && inputs.iter().all(is_long)).then(|| OfRows::same(vec![true; inputs.len()]))
 }
 
-/// The result of a product has batch axes, then those that only the first operand has, then those of the second.
-fn product_operands(dot: &DotGeneral, inputs: &[ArrayType]) -> Option<Vec<bool>> {
-    let is_free = |axis: usize, sides: [&[usize]; 2]| !sides.iter().any(|side| side.contains(&axis));
-    let (a_sides, b_sides): ([&[usize]; 2], [&[usize]; 2]) =
-        ([&dot.a_batch, &dot.a_contract], [&dot.b_batch, &dot.b_contract]);
-    if let (Some(a), Some(b)) = (dot.a_batch.first(), dot.b_batch.first()) {
-        return (*a == 0 && *b == 0).then(|| vec![true, true]);
+/// What can be said of a primitive from how it is lowered: elements of operands of one shape go by rows, and what is
+/// combined within a row if that is done in the same order.
+pub(crate) fn of_lowered_rows(
+    rules: &(impl Primitive + ?Sized),
+    inputs: &[ArrayType],
+    out: &ArrayType,
+    rows: usize,
+) -> Option<OfRows> {
+    match rules.lower(inputs, std::slice::from_ref(out)).ok()? {
+        Lowering::Map(_) => of_same_rows(inputs.iter().all(|ty| ty.shape == out.shape), inputs, out),
+        Lowering::Reduce { axes, .. } => {
+            let from = &inputs[0].shape;
+            let order = ReduceOrder::of(from, &axes);
+            // Blocks of some rows are others than those of all.
+            let keeps = order != ReduceOrder::Blocks && order == ReduceOrder::of(&from.with(0, rows), &axes);
+            of_same_rows(!axes.contains(&0) && keeps, inputs, out)
+        }
+        _ => None,
     }
-    if (0..inputs[0].rank()).any(|axis| is_free(axis, a_sides)) {
-        return is_free(0, a_sides).then(|| vec![true, false]);
-    }
-    (inputs[1].rank() > 0 && is_free(0, b_sides)).then(|| vec![false, true])
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use tracewell_graph::prim::{Prim, Scan};
-use tracewell_graph::{Equation, Graph, some_rows};
-use tracewell_kernel::steps;
+use tracewell_graph::prim::Scan;
+use tracewell_graph::{ArrayType, Equation, Graph, Lowering, some_rows};
+use tracewell_kernel::{Library, LibraryCall, steps};
 
 use super::SMALL;
 
@@ -45,8 +45,7 @@ pub(crate) fn banded(scan: &Scan, is_read: &[bool], limits: &Bands) -> Option<Ba
     let shape = |input: usize| &scan.body.ty(scan.body.inputs[input]).shape;
     let [_, carried, _] = scan.groups(scan.body.inputs.len());
     let rows = shape(carried.clone().max_by_key(|&input| shape(input).len())?).iter().next()?;
-    let work = scan.body.equations.iter().map(|equation| operations(&scan.body, equation));
-    let work = work.fold(0, usize::saturating_add);
+    let work = all_operations(&scan.body);
     if work.saturating_mul(scan.length) < limits.all {
         return None;
     }
@@ -71,13 +70,19 @@ pub(crate) fn banded(scan: &Scan, is_read: &[bool], limits: &Bands) -> Option<Ba
 /// About how many operations an equation is: of numbers that are computed, some more each than of those that are added up.
 fn operations(graph: &Graph, equation: &Equation) -> usize {
     const OF_EACH: usize = 4;
-    let len = equation.outputs.first().map_or(0, |&var| graph.ty(var).shape.len());
-    let each = match &equation.prim {
-        Prim::DotGeneral(dot) => {
-            let a = graph.atom_type(&equation.inputs[0]).shape;
-            dot.a_contract.iter().fold(2, |each: usize, &axis| each.saturating_mul(a.size(axis)))
+    let inputs: Vec<ArrayType> = equation.inputs.iter().map(|atom| graph.atom_type(atom)).collect();
+    let outputs: Vec<ArrayType> = equation.outputs.iter().map(|&var| graph.ty(var).clone()).collect();
+    let len = outputs.first().map_or(0, |ty| ty.shape.len());
+    match equation.prim.rules().lower(&inputs, &outputs) {
+        Ok(Lowering::Library(LibraryCall { library: Library::Gemm(gemm), .. })) => {
+            len.saturating_mul(gemm.k).saturating_mul(2)
         }
-        _ => OF_EACH,
-    };
-    len.saturating_mul(each)
+        Ok(Lowering::Graph(inner) | Lowering::Late(inner)) => all_operations(&inner),
+        _ => len.saturating_mul(OF_EACH),
+    }
+}
+
+fn all_operations(graph: &Graph) -> usize {
+    let each = graph.equations.iter().map(|equation| operations(graph, equation));
+    each.fold(0, usize::saturating_add)
 }

@@ -10,6 +10,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
+use crate::rows::{OfRows, of_same_rows};
 use crate::ty::ArrayType;
 
 params! {
@@ -97,6 +98,15 @@ impl Primitive for Broadcast {
             if inputs[0].shape.size(i) == 1 { AxisView::fixed() } else { AxisView::follow(axis) }
         };
         Ok(Lowering::View(View::Axes(self.axes.iter().enumerate().map(follow).collect())))
+    }
+
+    /// The leading axis of the result is that of the operand, or it is new.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, rows: usize) -> Option<OfRows> {
+        let fewer = Broadcast { shape: self.shape.with(0, rows), axes: self.axes.clone() };
+        match self.axes.first() {
+            Some(0) => of_same_rows(true, inputs, out).map(|same| OfRows::other(fewer, same.operands)),
+            _ => Some(OfRows::other(fewer, [false])),
+        }
     }
 
     fn examples() -> Vec<Example> {

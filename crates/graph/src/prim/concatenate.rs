@@ -8,6 +8,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Piece, Primitive};
+use crate::rows::{OfRows, of_same_rows};
 use crate::ty::ArrayType;
 
 params! {
@@ -122,6 +123,11 @@ impl Primitive for Concatenate {
             Piece { operand, view, shape: ty.shape.clone(), start, step: vec![1; ty.rank()] }
         };
         Ok(Lowering::Pieces(inputs.iter().enumerate().map(&mut piece).collect()))
+    }
+
+    /// Rows are made longer, not more.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, _: usize) -> Option<OfRows> {
+        of_same_rows(self.axis != 0, inputs, out)
     }
 
     fn examples() -> Vec<Example> {

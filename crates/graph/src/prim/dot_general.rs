@@ -14,6 +14,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
+use crate::rows::OfRows;
 use crate::ty::ArrayType;
 
 params! {
@@ -276,6 +277,17 @@ impl Primitive for DotGeneral {
             inputs: types(inputs),
             outputs: types(outputs),
         }))
+    }
+
+    /// The leading axis of the result is a batch axis, a free axis of the first operand, or one of the second.
+    fn of_rows(&self, inputs: &[ArrayType], _: &ArrayType, _: usize) -> Option<OfRows> {
+        let (a, b) = (self.a_axes(inputs[0].rank()), self.b_axes(inputs[1].rank()));
+        let (axes, operands) = match (a.batch.first(), b.batch.first()) {
+            (Some(a), Some(b)) => (vec![a, b], [true, true]),
+            _ if !a.free.is_empty() => (vec![&a.free[0]], [true, false]),
+            _ => (vec![b.free.first()?], [false, true]),
+        };
+        axes.iter().all(|&&axis| axis == 0).then(|| OfRows::same(operands))
     }
 
     fn examples() -> Vec<Example> {

@@ -8,6 +8,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive};
+use crate::rows::OfRows;
 use crate::ty::ArrayType;
 
 params! {
@@ -75,6 +76,12 @@ impl Primitive for Iota {
 
     fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         Ok(Lowering::Count { axis: self.axis })
+    }
+
+    /// Rows are the same if something else is counted.
+    fn of_rows(&self, _: &[ArrayType], _: &ArrayType, rows: usize) -> Option<OfRows> {
+        let fewer = || OfRows::other(Iota { shape: self.shape.with(0, rows), ..self.clone() }, []);
+        (self.axis != 0).then(fewer)
     }
 
     fn examples() -> Vec<Example> {

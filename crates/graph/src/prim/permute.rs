@@ -8,6 +8,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
+use crate::rows::{OfRows, of_same_rows};
 use crate::ty::ArrayType;
 
 params! {
@@ -89,6 +90,11 @@ impl Primitive for Permute {
     fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         let axes = self.inverse().axes.into_iter().map(AxisView::follow).collect();
         Ok(Lowering::View(View::Axes(axes)))
+    }
+
+    /// The leading axis stays.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, _: usize) -> Option<OfRows> {
+        of_same_rows(self.axes.first() == Some(&0), inputs, out)
     }
 
     fn examples() -> Vec<Example> {

@@ -8,6 +8,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
+use crate::rows::{OfRows, of_same_rows};
 use crate::ty::ArrayType;
 
 params! {
@@ -67,6 +68,12 @@ impl Primitive for Reshape {
 
     fn lower(&self, _: &[ArrayType], _: &[ArrayType]) -> Result<Lowering, RuleError> {
         Ok(Lowering::View(View::Reshape))
+    }
+
+    /// Where the leading axis stays, so does the length of what is behind it.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, rows: usize) -> Option<OfRows> {
+        let same = of_same_rows(out.shape.size(0) > 0, inputs, out)?;
+        Some(OfRows::other(Reshape { shape: self.shape.with(0, rows) }, same.operands))
     }
 
     fn examples() -> Vec<Example> {

@@ -8,6 +8,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
+use crate::rows::{OfRows, of_same_rows};
 use crate::ty::ArrayType;
 
 params! {
@@ -66,6 +67,11 @@ impl Primitive for Reverse {
             false => AxisView::follow(axis),
         };
         Ok(Lowering::View(View::Axes((0..shape.rank()).map(view).collect())))
+    }
+
+    /// The leading axis stays.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, _: usize) -> Option<OfRows> {
+        of_same_rows(!self.axes.contains(&0), inputs, out)
     }
 
     fn examples() -> Vec<Example> {

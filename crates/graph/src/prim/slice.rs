@@ -9,6 +9,7 @@ use crate::error::{RuleError, TypeError};
 use crate::graph::Atom;
 use crate::params;
 use crate::primitive::{AxisView, Batched, Cx, Example, Jvp, Lowering, Operand, Primitive, View};
+use crate::rows::{OfRows, of_same_rows};
 use crate::ty::ArrayType;
 
 params! {
@@ -116,6 +117,14 @@ impl Primitive for Slice {
         let view =
             |i: usize| AxisView { axis: Some(i), start: self.start[i] as i64, step: self.step[i] as i64 };
         Ok(Lowering::View(View::Axes((0..self.start.len()).map(view).collect())))
+    }
+
+    /// All rows are kept.
+    fn of_rows(&self, inputs: &[ArrayType], out: &ArrayType, rows: usize) -> Option<OfRows> {
+        let same = of_same_rows(self.step[0] == 1, inputs, out)?;
+        let mut fewer = self.clone();
+        fewer.limit[0] = rows;
+        Some(OfRows::other(fewer, same.operands))
     }
 
     fn examples() -> Vec<Example> {
