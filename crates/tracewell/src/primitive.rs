@@ -19,8 +19,8 @@ use crate::staging::{Entered, Failure, Function, stage_with};
 pub use tracewell_array::{Literal, Tensor as Data};
 pub use tracewell_graph::{
     ArrayType, Atom, AxisView, Batched, Cx, Example, FromParams, Graph, GraphBuilder, Jvp, Location,
-    Lowering, Operand, Param, ParamValue, Params, Prim, Primitive, RuleError, TypeError, View, eval, params,
-    prim,
+    Lowering, OfRows, Operand, Param, ParamValue, Params, Prim, Primitive, RuleError, TypeError, View, eval,
+    params, prim,
 };
 pub use tracewell_kernel::{
     BufferFn, BufferMut, BufferRef, CallError, Combine, Comparison, Custom, KernelBuilder, Library,

@@ -12,13 +12,15 @@ bench [NAME…] [--filter NAME] [--against PEERS] [--json FILE] [--threads N] [-
 Without a name every group runs: dispatch, eager, kernels, compile, staging, repro, and those that others have too:
 loops, heavy, workloads, first, vectors. A name is a group or, of the latter, a part of the name of a benchmark.
 
---against jax,numpy,c,one  beside others: the same programs on the same inputs, alternating in one run, by those that
+--against jax,numpy,c,one,peak  beside others: the same programs on the same inputs, alternating in one run, by those that
                have the program (`vectors` is beside C, the others are beside JAX and NumPy); `one` is ourselves on
-               one thread, with the same bits
+               one thread, with the same bits; `peak` the multiplications and additions of a program alone, in
+               registers, in our process and in turn with our calls: the ratio is the share of what the processor
+               can do at most, in the tenth of some hundred pairs in which both were fastest
 --json FILE    what was measured, as a list of objects with
                  name, group, threads
                  ours_s             the median of seconds of one call
-                 peer               `jax`, `numpy`, `c`, `one`, or null
+                 peer               `jax`, `numpy`, `c`, `one`, `peak`, or null
                  peer_s             its median
                  ratio              how many times faster we are: the median of the rounds' peer / ours
                  first_call_s       our first call: tracing, compilation, one run
@@ -101,12 +103,15 @@ impl Options {
     }
 
     /// Who is asked for of those who have a program: ourselves on one thread always, if that is what it compares.
-    pub(crate) fn peers(&self, having: &[Peer]) -> Vec<Peer> {
+    pub(crate) fn peers(&self, having: &[Peer], multiplies: bool) -> Vec<Peer> {
         let is_asked = |peer: &Peer| *peer == Peer::OneThread || self.against.contains(peer);
         let mut peers: Vec<Peer> = having.iter().copied().filter(is_asked).collect();
         // Whatever we have, we have on one thread.
         if self.against.contains(&Peer::OneThread) && !peers.contains(&Peer::OneThread) {
             peers.push(Peer::OneThread);
+        }
+        if self.against.contains(&Peer::Peak) && multiplies {
+            peers.push(Peer::Peak);
         }
         peers
     }
@@ -123,7 +128,8 @@ fn peer(name: &str) -> Result<Peer> {
         "numpy" => Ok(Peer::Numpy),
         "c" => Ok(Peer::C),
         "one" => Ok(Peer::OneThread),
-        _ => Err(format!("there is no peer `{name}`: `jax`, `numpy`, `c` and `one` are")),
+        "peak" => Ok(Peer::Peak),
+        _ => Err(format!("there is no peer `{name}`: `jax`, `numpy`, `c`, `one` and `peak` are")),
     }
 }
 

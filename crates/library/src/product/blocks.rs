@@ -276,3 +276,35 @@ fn stacks(
     let stacks = [(0..first, high), (first..edge, high), (edge..len, low)];
     stacks.into_iter().filter(|(rows, _)| !rows.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a right operand with so many columns and rows, whose rows are so many elements apart, is read where it lies
+    /// for a result of so many rows.
+    fn in_place(sizes: [usize; 3], row: usize, address: usize) -> bool {
+        let at = std::ptr::without_provenance::<f32>(address);
+        is_read_in_place(sizes, Operand { at, row, col: 1 }, WIDEST)
+    }
+
+    #[test]
+    fn few_rows_read_the_right_operand_where_it_lies() {
+        // Panels that the first cache does not hold, and some that it holds.
+        assert_eq!([95, 96].map(|m| in_place([m, 240, 160], 240, 0)), [true, false]);
+        assert_eq!([39, 40].map(|m| in_place([m, 128, 128], 128, 0)), [true, false]);
+        // Rows that begin in the middle of a line.
+        assert_eq!([0, 32].map(|address| in_place([64, 240, 160], 240, address)), [true, false]);
+        assert_eq!([256, 250].map(|row| in_place([64, 240, 160], row, 0)), [true, false]);
+        assert_eq!([23, 24].map(|m| in_place([m, 240, 160], 250, 0)), [true, false]);
+        // Rows that meet in the same places of a cache.
+        assert_eq!([1008, 1024].map(|row| in_place([23, 240, 160], row, 0)), [true, false]);
+        // More than the second cache holds; of rows that meet in pairs, it holds half.
+        let deep = |bytes: usize, row: usize| [64, row, bytes.div_ceil(row * size_of::<f32>())];
+        let cache = second_cache();
+        assert_eq!([cache, 2 * cache].map(|bytes| in_place(deep(bytes, 240), 240, 0)), [true, false]);
+        assert_eq!([cache / 4, cache].map(|bytes| in_place(deep(bytes, 512), 512, 0)), [true, false]);
+        // Little of it stays near, however it lies.
+        assert!(in_place([500, 100, 40], 100, 4));
+    }
+}

@@ -164,6 +164,37 @@ fn all_layouts<T: Reference>() {
     }
 }
 
+/// Rows of the right operand that begin with lines of a cache are read where they lie, up to so many rows of the result,
+/// or copied.
+fn whole_lines<T: Reference>() {
+    let lanes = 64 / size_of::<T>();
+    for [m, n, k] in [[23, 15, 160], [30, 15, 160], [95, 15, 160], [96, 15, 160], [39, 8, 128], [40, 8, 128]]
+    {
+        let sizes = [m, n * lanes, k];
+        let a = Matrix::<T>::new(Layout::Rows, [m, k], left);
+        let mut b = Matrix::<T>::new(Layout::Rows, [k, sizes[1]], right);
+        b.elements.splice(0..0, vec![T::from_number(f64::NAN); lanes]);
+        let start = b.elements.as_ptr().align_offset(64);
+        b.elements.rotate_left(lanes - start);
+        let (at, mut c) = (b.elements[start..].as_ptr(), vec![T::from_number(f64::NAN); m * sizes[1]]);
+        // SAFETY: the matrices have these sizes.
+        unsafe {
+            product(sizes, a.operand(), Operand { at, ..b.operand() }, c.as_mut_ptr(), sizes[1], false)
+        };
+        let found: Vec<Vec<u64>> =
+            c.chunks(sizes[1]).map(|row| row.iter().map(|x| x.bits()).collect()).collect();
+        assert!(found == expected::<T>(sizes, 0.0), "{sizes:?}");
+    }
+}
+
+#[test]
+fn rows_of_whole_lines_have_the_bits_of_plain_sums() {
+    if is_able() {
+        whole_lines::<f32>();
+        whole_lines::<f64>();
+    }
+}
+
 #[test]
 fn every_layout_has_the_bits_of_plain_sums() {
     if is_able() {

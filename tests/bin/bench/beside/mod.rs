@@ -4,6 +4,7 @@
 mod calm;
 mod limits;
 mod memory;
+mod peak;
 mod peers;
 mod processors;
 mod program;
@@ -108,8 +109,8 @@ fn plans(group: &Group, program: &'static Program, options: &Options) -> Vec<Pla
             _ => Agreement::Within(program.tolerance),
         },
     };
-    let mut plans: Vec<Plan> =
-        options.peers(program.peers).into_iter().map(|peer| plan(Some(peer))).collect();
+    let peers = options.peers(program.peers, program.flops > 0.0);
+    let mut plans: Vec<Plan> = peers.into_iter().map(|peer| plan(Some(peer))).collect();
     if plans.is_empty() && (options.against.is_empty() || program.peers.is_empty()) {
         plans.push(plan(None));
     }

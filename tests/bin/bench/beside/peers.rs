@@ -16,6 +16,8 @@ pub(crate) enum Peer {
     Ours,
     /// Ours on one thread, beside ours on several.
     OneThread,
+    /// What the processor can do at most, in our own process.
+    Peak,
     Jax,
     Numpy,
     C,
@@ -34,6 +36,7 @@ impl Peer {
         match self {
             Peer::Ours => "ours",
             Peer::OneThread => "one",
+            Peer::Peak => "peak",
             Peer::Jax => "jax",
             Peer::Numpy => "numpy",
             Peer::C => "c",
@@ -106,7 +109,7 @@ impl Crew {
     fn start(&self, side: Side) -> Result<Member> {
         let threads = side.threads.to_string();
         match side.who {
-            Peer::Ours | Peer::OneThread => {
+            Peer::Ours | Peer::OneThread | Peer::Peak => {
                 let program = std::env::current_exe().map_err(|error| error.to_string())?;
                 let mut command = Command::new(program);
                 Member::start("Tracewell", command.arg("--serve").env("TRACEWELL_THREADS", threads))

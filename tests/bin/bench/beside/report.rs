@@ -67,7 +67,11 @@ impl Row {
         agreement: Agreement,
     ) -> Row {
         let ratio = peer.as_ref().map(|(_, peer)| median(&mut ratios(&ours.times, &peer.times)));
-        let agrees = peer.as_ref().map(|(_, peer)| agreement.holds(&ours.first.result, &peer.first.result));
+        // What only multiplies and adds has no result.
+        let agrees = peer
+            .as_ref()
+            .filter(|(side, _)| side.who != Peer::Peak)
+            .map(|(_, peer)| agreement.holds(&ours.first.result, &peer.first.result));
         let peer = peer.map(|(side, mut sample)| (side.who, Times::new(&mut sample)));
         let bytes = ours.bytes;
         Row { name, threads, ours: Times::new(&mut ours), peer, ratio, agrees, bytes, share: None }
@@ -85,7 +89,8 @@ impl Row {
 
     /// The peer's first call. C is compiled before it is called.
     fn peer_first(&self) -> Option<f64> {
-        self.peer.as_ref().filter(|(who, _)| *who != Peer::C).map(|(_, peer)| peer.first)
+        let is_compiled = |who: &Peer| !matches!(who, Peer::C | Peer::Peak);
+        self.peer.as_ref().filter(|(who, _)| is_compiled(who)).map(|(_, peer)| peer.first)
     }
 
     /// An object; the fields are those that `--help` names.
@@ -160,7 +165,7 @@ impl fmt::Display for Row {
                 ours.taken.map_or("-".to_string(), size),
                 peer.taken.map_or("-".to_string(), size),
                 self.share.map_or("-".to_string(), |share| format!("{share:.2}")),
-                if self.agrees == Some(true) { "yes" } else { "NO" },
+                self.agrees.map_or("-", |agrees| if agrees { "yes" } else { "NO" }),
             ),
             _ => write!(f, "{:<10} {:>11} {:>7} {:>7} {:>11}", "-", "", "", "", show(ours.first)),
         }

@@ -5,6 +5,7 @@
 //! a machine that others use too stands still now and then, and the mean would say how often;
 //! `least NAME CALLS` answers the seconds of one call in the fastest of these parts, and is asked of C;
 //! `build NAME` traces and compiles a program anew and answers the seconds, or NaN;
+//! `peak NAME` answers the seconds of calls in turn with those of their operations alone, and is asked of us;
 //! `memory NAME` answers the bytes of its arguments, of its results and of what lies between, or NaN.
 //!
 //! A side keeps one program: the others' arrays would only be in the way.
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::memory::Bytes;
 use super::summary::summary;
-use super::{Work, find};
+use super::{Work, find, peak};
 use crate::Result;
 use crate::measure::{median, sample};
 
@@ -118,6 +119,11 @@ impl Member {
         Ok(self.ask(&format!("build {program}"))?[0])
     }
 
+    /// Pairs of seconds: of a call, and of its operations alone.
+    pub(super) fn peak(&mut self, program: &str) -> Result<Vec<f64>> {
+        self.ask(&format!("peak {program}"))
+    }
+
     /// The bytes that a program takes.
     pub(super) fn memory(&mut self, program: &str) -> Result<Bytes> {
         Ok(Bytes::from_numbers(&self.ask(&format!("memory {program}"))?))
@@ -183,6 +189,10 @@ pub(crate) fn serve() -> Result {
                 let before = building();
                 drop(work.arrays());
                 vec![(building() - before).as_secs_f64()]
+            }
+            ["peak", name] => {
+                let program = find(name).ok_or_else(|| format!("there is no program `{name}`"))?;
+                peak::pairs(work(&mut ready, name)?, program.flops, program.doubles)
             }
             ["memory", name] => Bytes::of(work(&mut ready, name)?).numbers().to_vec(),
             _ => return Err(format!("`{line}` is no question")),

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use super::calm::Watch;
 use super::limits::Limits;
-use super::peers::{Crew, Side};
+use super::peers::{Crew, Peer, Side};
 use super::report::{Row, Sample};
-use super::{Plan, Program};
+use super::{Plan, Program, peak};
 use crate::Result;
 use crate::options::Options;
 
@@ -21,6 +21,9 @@ const FIRST_CALLS: f64 = 20.0;
 const BUILDS: usize = 3;
 
 pub(super) fn compare(plan: &Plan, crew: &mut Crew, limits: &mut Limits, options: &Options) -> Result<Row> {
+    if plan.peer.is_some_and(|peer| peer.who == Peer::Peak) {
+        return beside_peak(plan, crew, options);
+    }
     let mut sides = vec![(plan.ours, Sample::default())];
     sides.extend(plan.peer.map(|peer| (peer, Sample::default())));
     let program = plan.program;
@@ -39,6 +42,21 @@ pub(super) fn compare(plan: &Plan, crew: &mut Crew, limits: &mut Limits, options
         row.share = limits.share(crew, program, plan.ours, &bytes, row.seconds());
     }
     Ok(row)
+}
+
+/// In rounds of pairs, of which few count.
+fn beside_peak(plan: &Plan, crew: &mut Crew, options: &Options) -> Result<Row> {
+    let first = crew.member(plan.ours)?.first(plan.program.name)?;
+    let mut pairs = Vec::new();
+    for _ in 0..options.rounds {
+        crew.move_on();
+        pairs.extend(crew.member(plan.ours)?.peak(plan.program.name)?);
+    }
+    crew.let_go();
+    let [ours, alone] = peak::fastest(&pairs);
+    let ours = Sample { times: ours, first, ..Sample::default() };
+    let alone = plan.peer.map(|peer| (peer, Sample { times: alone, ..Sample::default() }));
+    Ok(Row::new(plan.program.name, plan.ours.threads, ours, alone, plan.agreement))
 }
 
 /// Batches of calls.

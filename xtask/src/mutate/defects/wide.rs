@@ -159,6 +159,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-library --lib product::",
     },
     Defect {
+        breaks: "rows that begin in the middle of a line are read where they lie",
+        file: "crates/library/src/product/blocks.rs",
+        text: "b.at.addr().is_multiple_of(BYTES) && apart.is_multiple_of(BYTES)",
+        with: "b.at.addr().is_multiple_of(BYTES) || apart.is_multiple_of(BYTES)",
+        test: "-p tracewell-library --lib product::",
+    },
+    Defect {
+        breaks: "a right operand that the second cache does not hold is read where it lies",
+        file: "crates/library/src/product/blocks.rs",
+        text: "apart < FAR && bytes <= most",
+        with: "apart < FAR && bytes <= 2 * most",
+        test: "-p tracewell-library --lib product::",
+    },
+    Defect {
         breaks: "the last columns of a product are those of the first panel",
         file: "crates/library/src/product/blocks.rs",
         text: "let in_place = self.b.part(0, start);",
