@@ -1,9 +1,9 @@
 //! The page: prose of a template, with tables where it asks for them.
 //!
 //! A line `<!-- table: GROUP PEERS THREADS -->` becomes the command that measures this and its table;
-//! `<!-- first calls: … -->` the same for the group of first calls, `<!-- mean: … -->` a sentence about the ratios,
-//! `<!-- memory: … -->` one about memory, `<!-- elsewhere: … -->` a table of rows that took the peer another time on another
-//! machine, `<!-- limits -->` what the machine can do.
+//! `<!-- first calls: … -->` the same for the group of first calls, `<!-- shares: … -->` for shares of what the processor
+//! can do, `<!-- mean: … -->` a sentence about the ratios, `<!-- memory: … -->` one about memory, `<!-- elsewhere: … -->`
+//! a table of rows that took the peer another time on another machine, `<!-- limits -->` what the machine can do.
 
 use super::row::Row;
 use super::{elsewhere, table};
@@ -49,6 +49,7 @@ fn granted(wish: &str, rows: &[Row]) -> Result<String> {
     let command = format!("```sh\n{command}\n```\n\n");
     match what {
         "table" => Ok(command + &table::comparisons(&found)),
+        "shares" => Ok(command + &table::shares(&found)),
         "first calls" => Ok(command + &table::first_calls(&found)),
         "mean" => Ok(table::mean(&found)),
         "memory" => Ok(table::memory(&found)),
