@@ -19,7 +19,13 @@ pub(super) fn check(example: &Example, seed: u64) -> Result<Outcome, String> {
     let whole = &eval(&graph, &inputs)?[0];
     let mut outcome = Outcome::NotApplicable("its rows cannot be cut, or meet in it");
     for rows in (1..all).filter(|&rows| all.is_multiple_of(rows)) {
-        let Some(some) = some_rows(&graph, [], &[true], [all, rows]) else { continue };
+        let Some(some) = some_rows(&graph, [], &[true], [all, rows]) else {
+            let rules = example.prim.rules();
+            if !example.prim.has_effect() && rules.of_rows(&example.inputs, out, rows).is_some() {
+                return Err(format!("its rule says how to make {rows} of {all} rows, and that is not typed"));
+            }
+            continue;
+        };
         let some = sound(Ok(some), |some| vec![&some.graph])?;
         for first in (0..all).step_by(rows) {
             let given = inputs.iter().zip(&some.inputs);

@@ -382,6 +382,19 @@ mod tests {
         refused(flat, "f32[6,4]");
     }
 
+    /// Operands that are the same for all rows, by a rule, are none that have rows by another.
+    #[test]
+    fn what_has_rows_is_not_the_same_for_all() {
+        let dot = "dot_general[a_contract=[1], b_contract=[1], a_batch=[], b_batch=[]]";
+        let graph = graph(&format!("%4: f32[6,6] = {dot} %0, %2\nreturn %4"), "f32[6,6]");
+        let of = |has: [bool; 2]| {
+            let mut walk = Walk { graph: &graph, all: 6, rows: 3, has: vec![false; graph.types.len()] };
+            [walk.has[0], walk.has[2]] = has;
+            walk.of_rows(&graph.equations[0]).is_some()
+        };
+        assert_eq!([[true, false], [true, true]].map(of), [true, false]);
+    }
+
     /// Sums of few results are made in blocks of all elements: some rows have others.
     #[test]
     fn sums_in_blocks_are_not_cut() {

@@ -84,6 +84,19 @@ fn bands_count_for_themselves() {
     assert_eq!([false, true].map(has_bands), [true, false]);
 }
 
+/// Bands have as many rows each.
+#[test]
+fn bands_come_out_even() {
+    let cut = |most: usize| {
+        let bands = Bands { rows: 1, turn: 1, all: 0, most };
+        let options = Options { bands: Some(bands), ..Options::default() };
+        let text = program("counted", &compositions::counted_rows(false), &options).to_string();
+        [2, 3, 6].map(|count| text.contains(&format!("each %0 < {count} {{")))
+    };
+    let [two, three, six] = [[true, false, false], [false, true, false], [false, false, true]];
+    assert_eq!([2, 3, 4, 5, 6, 7].map(cut), [two, three, three, three, six, six]);
+}
+
 /// Few rows, little work, and what is inside of control flow, stay whole.
 #[test]
 fn small_scans_have_no_bands() {

@@ -98,10 +98,11 @@ impl Primitive for Permute {
     }
 
     fn examples() -> Vec<Example> {
-        let cases: [(&[usize], &[usize]); 6] = [
+        let cases: [(&[usize], &[usize]); 7] = [
             (&[], &[]),
             (&[4], &[0]),
             (&[2, 3], &[1, 0]),
+            (&[2, 2], &[1, 0]),
             (&[2, 3, 4], &[2, 0, 1]),
             (&[2, 0, 3], &[1, 2, 0]),
             (&[2, 1, 3, 2], &[3, 1, 0, 2]),

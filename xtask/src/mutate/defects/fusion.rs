@@ -164,14 +164,14 @@ pub(super) const DEFECTS: &[Defect] = &[
         file: "crates/graph/src/prim/permute.rs",
         text: "of_same_rows(self.axes.first() == Some(&0), inputs, out)",
         with: "of_same_rows(!self.axes.is_empty(), inputs, out)",
-        test: ROWS,
+        test: laws!("permute"),
     },
     Defect {
         breaks: "a column of a product is taken for a row",
         file: "crates/graph/src/prim/dot_general.rs",
         text: "axes.iter().all(|&&axis| axis == 0).then(|| OfRows::same(operands))",
         with: "axes.iter().any(|_| true).then(|| OfRows::same(operands))",
-        test: ROWS,
+        test: laws!("dot_general"),
     },
     Defect {
         breaks: "every band of a scan reads the elements of the first",
