@@ -101,6 +101,13 @@ fn what_has_no_factors() {
     assert_eq!(s, [0.0; 3]);
     orthogonal(&u);
     orthogonal(&vt);
+    // Beside a value that hides it, a small one is still the product of its vectors, and of its sign.
+    let small = Matrix::from_fn(2, 2, |i, j| [[1e30, 0.0], [0.0, -3.0]][i][j]);
+    for full in [false, true] {
+        let (s, u, vt) = textbook::svd(&small, full);
+        assert_eq!(s, [1e30, 3.0]);
+        assert_eq!(u[(1, 1)] * vt[(1, 1)], -1.0);
+    }
     let infinite = Matrix::from_fn(2, 2, |i, j| if i == j { f64::INFINITY } else { 0.0 });
     assert!(textbook::eigh(&infinite).0.iter().all(|x| x.is_nan()));
     assert!(textbook::svd(&infinite, true).0.iter().all(|x| x.is_nan()));

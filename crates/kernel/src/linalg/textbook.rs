@@ -317,7 +317,14 @@ pub(super) fn svd(a: &Matrix, full: bool) -> (Vec<f64>, Matrix, Matrix) {
     for &i in order.iter().filter(|&&i| lengths[i] > least) {
         tall_vectors.push(columns[i].iter().map(|x| x / lengths[i]).collect());
     }
+    let found = tall_vectors.len();
     complete(&mut tall_vectors, tall.rows, if full { tall.rows } else { k });
+    // What is left of a column still says which way its vector points.
+    for (vector, &i) in tall_vectors.iter_mut().zip(&order).skip(found) {
+        if dot(vector, &columns[i]) < 0.0 {
+            vector.iter_mut().for_each(|x| *x = -*x);
+        }
+    }
     let mut short_vectors: Vec<Vec<f64>> = order.iter().map(|&i| v.column(i)).collect();
     let (u, w) =
         if m < n { (&mut short_vectors, &mut tall_vectors) } else { (&mut tall_vectors, &mut short_vectors) };
