@@ -10,8 +10,8 @@ use tests::primitives_page::derivative;
 use tracewell_array::{DType, Tensor};
 use tracewell_graph::prim::{Abs, Add, Neg, ReduceMax};
 use tracewell_graph::{
-    ArrayType, Atom, Batched, Cx, Example, GraphBuilder, Jvp, Lowering, Operand, ParamValue, Params, Prim,
-    Primitive, RuleError, TypeError, eval,
+    ArrayType, Atom, Batched, Cx, Example, GraphBuilder, Jvp, Lowering, OfRows, Operand, ParamValue, Params,
+    Prim, Primitive, RuleError, TypeError, eval,
 };
 use tracewell_transform::{jvp, linearize};
 
@@ -26,6 +26,15 @@ fn every_law_catches_who_breaks_it() {
         let result = (law.check)(&example(Some(law.name)), 1);
         assert!(result.is_err(), "{} is broken, found {result:?}", law.name);
     }
+}
+
+/// A rule that cuts what is not to be cut, or leaves whole what is.
+#[test]
+fn rules_of_rows_are_typed() {
+    let law = LAWS.iter().find(|law| law.name == "rows").expect("there is one");
+    let prim = Prim::custom(Liar { lie: Some("untyped rows") });
+    let error = (law.check)(&Example { prim, inputs: vec![ArrayType::new(DType::F64, [4])] }, 1);
+    assert!(error.as_ref().is_err_and(|error| error.contains("not typed")), "{error:?}");
 }
 
 /// A rule that gives too much, or mixes tangents into values, is named where it does.
@@ -111,6 +120,13 @@ impl Primitive for Liar {
 
     fn lower(&self, inputs: &[ArrayType], outputs: &[ArrayType]) -> Result<Lowering, RuleError> {
         if self.lies("compiled") { Abs {}.lower(inputs, outputs) } else { Neg {}.lower(inputs, outputs) }
+    }
+
+    fn of_rows(&self, _: &[ArrayType], _: &ArrayType, _: usize) -> Option<OfRows> {
+        match self.lie {
+            Some("rows") => Some(OfRows::other(Abs {}, [true])),
+            lie => Some(OfRows::same([lie != Some("untyped rows")])),
+        }
     }
 
     fn examples() -> Vec<Example> {
