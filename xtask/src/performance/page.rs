@@ -1,10 +1,9 @@
 //! The page: prose of a template, with tables where it asks for them.
 //!
-//! A line `<!-- table: GROUP PEERS THREADS -->` becomes the command that measures this and its table, of a group or of the
-//! rows whose names have this part;
-//! `<!-- first calls: … -->` the same for the group of first calls, `<!-- shares: … -->` for shares of what the processor
-//! can do, `<!-- mean: … -->` a sentence about the ratios, `<!-- memory: … -->` one about memory, `<!-- elsewhere: … -->`
-//! a table of rows that took the peer another time on another machine, `<!-- limits -->` what the machine can do.
+//! A line `<!-- table: GROUP PEERS THREADS -->` becomes the command that measures this and its table;
+//! `<!-- first calls: … -->` the same for the group of first calls, `<!-- mean: … -->` a sentence about the ratios,
+//! `<!-- memory: … -->` one about memory, `<!-- elsewhere: … -->` a table of rows that took the peer another time on another
+//! machine, `<!-- limits -->` what the machine can do.
 
 use super::row::Row;
 use super::{elsewhere, table};
@@ -37,7 +36,7 @@ fn granted(wish: &str, rows: &[Row]) -> Result<String> {
     let wanted = |row: &&Row| {
         let is_of_peer =
             row.peer.as_deref().is_some_and(|peer| peers.split(',').any(|wanted| wanted == peer));
-        (row.group == group || row.name.contains(group)) && is_of_peer && row.threads.to_string() == threads
+        row.group == group && is_of_peer && row.threads.to_string() == threads
     };
     let found: Vec<&Row> = rows.iter().filter(wanted).collect();
     let command = format!("cargo xtask bench --filter {group} --against {peers} --threads {threads}");
@@ -50,7 +49,6 @@ fn granted(wish: &str, rows: &[Row]) -> Result<String> {
     let command = format!("```sh\n{command}\n```\n\n");
     match what {
         "table" => Ok(command + &table::comparisons(&found)),
-        "shares" => Ok(command + &table::shares(&found)),
         "first calls" => Ok(command + &table::first_calls(&found)),
         "mean" => Ok(table::mean(&found)),
         "memory" => Ok(table::memory(&found)),
@@ -82,10 +80,6 @@ mod tests {
         let page = fill("<!-- table: workloads jax,numpy 2 -->\n", &[row(true)]).expect("it is granted");
         assert!(page.contains("--filter workloads --against jax,numpy --threads 2\n"), "{page}");
         assert!(page.contains("| exp |"), "{page}");
-        assert_eq!(
-            fill("<!-- mean: ex jax 2 -->\n", &[row(true)]),
-            fill("<!-- mean: exp jax 2 -->\n", &[row(true)])
-        );
     }
 
     #[test]

@@ -37,21 +37,6 @@ pub(super) fn comparisons(rows: &[&Row]) -> String {
     table(&head, rows.iter().map(line))
 }
 
-/// How near each comes to what the processor can do.
-pub(super) fn shares(rows: &[&Row]) -> String {
-    let head = ["program", "ours", "spread", "its operations alone", "share"];
-    let line = |row: &&Row| {
-        vec![
-            row.name.clone(),
-            or_dash(row.ours.seconds, time),
-            or_dash(row.ours.spread, two_digits),
-            or_dash(row.theirs.seconds, time),
-            or_dash(row.ratio, two_digits),
-        ]
-    };
-    table(&head, rows.iter().map(line))
-}
-
 /// First calls: the time of an equation in that of a graph of a hundred says whether the work is linear.
 pub(super) fn first_calls(rows: &[&Row]) -> String {
     let head =
@@ -212,13 +197,6 @@ mod tests {
         let lines = lines("first", first_calls);
         assert_eq!(lines[2], "| wide | 100 | 1.00 ms | - | jax | 500 ms | 500.00 | 1.00 |");
         assert_eq!(lines[3], "| wide | 1000 | 12.00 ms | - | jax | 6.00 ms | 0.50 | 1.20 |");
-    }
-
-    #[test]
-    fn shares_are_ratios() {
-        let lines = lines("first", shares);
-        assert_eq!(lines[0], "| program | ours | spread | its operations alone | share |");
-        assert_eq!(lines[3], "| wide_1000 | 12.00 ms | - | 6.00 ms | 0.50 |");
     }
 
     #[test]
