@@ -1,17 +1,28 @@
-//! Large blocks of memory that arrays gave back, kept for the next ones of about their size.
+//! Blocks of memory that arrays gave back, kept for the next ones of about their size.
 //!
 //! The system makes pages one by one and clears each of them, which takes longer than most kernels take to fill
-//! them. A loop that makes arrays of the same size again and again should pay for that once.
+//! them. A loop that makes arrays of the same size again and again should pay for that once. What is not so large comes
+//! from memory that the allocator has, but finding a place there and joining it with its neighbours afterwards takes as
+//! long as dispatching a call: each thread keeps a few such blocks for itself.
 //!
-//! Invariant: a block is here or in a buffer, never both. At most [`limit`] bytes are here.
+//! Invariant: a block is here or in a buffer, never both. At most [`limit`] bytes of large blocks are here, and [`FEW`]
+//! blocks of a thread.
 #![allow(unsafe_code, reason = "this file owns raw memory")]
 
 use std::alloc::{Layout, dealloc};
+use std::cell::RefCell;
 use std::ptr::NonNull;
 use std::sync::{LazyLock, Mutex};
 
-/// Smaller blocks are left to the allocator, who keeps them too.
+/// Blocks from this size on are kept for all threads.
 const LARGE: usize = 1 << 20;
+
+/// Smaller ones from this size on are kept for the thread that gave them back. Allocators have those that are smaller
+/// still at hand.
+const MIDDLING: usize = 1 << 10;
+
+/// So many of them: a loop rarely makes more arrays in a turn, and each is looked at.
+const FEW: usize = 8;
 
 /// How much is kept unless `TRACEWELL_KEEP_MIB` says otherwise, in MiB.
 const KEEP: usize = 256;
@@ -53,6 +64,11 @@ impl Drop for Block {
 /// The oldest come first.
 static KEPT: Mutex<Vec<Block>> = Mutex::new(Vec::new());
 
+thread_local! {
+    /// The oldest come first.
+    static OWN: RefCell<Vec<Block>> = const { RefCell::new(Vec::new()) };
+}
+
 fn limit() -> usize {
     static LIMIT: LazyLock<usize> = LazyLock::new(|| {
         let wanted = std::env::var("TRACEWELL_KEEP_MIB").ok().and_then(|text| text.parse().ok());
@@ -63,23 +79,41 @@ fn limit() -> usize {
 
 /// A kept block for this layout: of its alignment, and at most a quarter larger.
 pub(crate) fn take(layout: Layout) -> Option<Block> {
-    if layout.size() < LARGE {
-        return None;
+    match layout.size() {
+        ..MIDDLING => None,
+        // A thread that ends has none any more.
+        MIDDLING..LARGE => OWN.try_with(|own| take_from(&mut own.borrow_mut(), layout)).ok()?,
+        // Rather fresh memory than waiting for the lock.
+        LARGE.. => take_from(&mut *KEPT.try_lock().ok()?, layout),
     }
-    // Rather fresh memory than waiting for the lock.
-    take_from(&mut *KEPT.try_lock().ok()?, layout)
 }
 
 /// Keeps a block, or gives it back to the allocator if it is small or too large to be kept.
 pub(crate) fn give(block: Block) {
-    if block.layout.size() >= LARGE
-        && let Ok(mut kept) = KEPT.try_lock()
-    {
-        let dropped = give_to(&mut kept, block, limit());
-        // Giving memory back takes time: others need not wait for it.
-        drop(kept);
-        drop(dropped);
+    match block.layout.size() {
+        ..MIDDLING => {}
+        MIDDLING..LARGE => {
+            if limit() > 0 {
+                // What there is no room for any more is given back here, and all of it if the thread ends.
+                let _ = OWN.try_with(|own| drop(give_to_few(&mut own.borrow_mut(), block)));
+            }
+        }
+        LARGE.. => {
+            if let Ok(mut kept) = KEPT.try_lock() {
+                let dropped = give_to(&mut kept, block, limit());
+                // Giving memory back takes time: others need not wait for it.
+                drop(kept);
+                drop(dropped);
+            }
+        }
     }
+}
+
+/// Keeps a block and says which one there is no room for any more.
+fn give_to_few(kept: &mut Vec<Block>, block: Block) -> Option<Block> {
+    let oldest = (kept.len() == FEW).then(|| kept.remove(0));
+    kept.push(block);
+    oldest
 }
 
 fn take_from(kept: &mut Vec<Block>, layout: Layout) -> Option<Block> {
@@ -134,6 +168,33 @@ mod tests {
         let fitting = take_from(&mut kept, layout(100)).expect("two fit");
         assert_eq!(fitting.into_parts().1.size(), 125, "the last of them");
         assert_eq!(sizes(&kept), [100, 126]);
+    }
+
+    #[test]
+    fn a_thread_keeps_the_blocks_that_it_gave_back_last() {
+        let mut kept = Vec::new();
+        let dropped: Vec<Option<usize>> = (0..FEW + 2)
+            .map(|number| give_to_few(&mut kept, block(100 + number)).map(|block| block.layout.size()))
+            .collect();
+        assert_eq!(dropped[FEW - 1..], [None, Some(100), Some(101)]);
+        assert_eq!(sizes(&kept), (102..102 + FEW).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn blocks_go_back_to_who_gave_them() {
+        // On a thread of its own: nobody else gives or takes there.
+        let here = || {
+            let block = block(MIDDLING + 100);
+            let at = block.base;
+            give(block);
+            assert!(take(layout(MIDDLING - 1)).is_none(), "small blocks are the allocator's");
+            let elsewhere = std::thread::spawn(|| take(layout(MIDDLING + 1)).is_none());
+            assert!(elsewhere.join().expect("it ends"), "another thread has its own");
+            let again = take(layout(MIDDLING + 1)).expect("it was kept");
+            assert_eq!(again.base, at);
+            assert!(take(layout(MIDDLING + 1)).is_none(), "a block is handed out once");
+        };
+        std::thread::spawn(here).join().expect("it holds");
     }
 
     #[test]

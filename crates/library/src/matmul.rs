@@ -179,6 +179,8 @@ impl<'g, T: Number + Float> Product<'g, T> {
             return unsafe { plain(gemm, self.a.0, self.b.0, self.c.0) };
         }
         let (whole, length) = (work.saturating_mul(batch), m.max(n));
+        // What is shared has all that it needs in it, not by reference.
+        let product = *self;
         if let Some(deep) = Deep::new(*self) {
             // SAFETY: the caller's promise.
             unsafe { deep.sum() }
@@ -187,26 +189,26 @@ impl<'g, T: Number + Float> Product<'g, T> {
             let size = if size == 1 { COLUMNS } else { ROWS };
             let blocks = length.div_ceil(size);
             let back = turns_back(whole.saturating_mul(size_of::<T>()));
-            in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), back, |parts| {
+            in_parts(batch * blocks, Worth::of(whole, PARALLEL_VECTOR), back, move |parts| {
                 walk(parts, back, |part| {
                     let start = part % blocks * size;
                     // SAFETY: the caller's promise.
-                    unsafe { self.along(part / blocks, start..length.min(start + size)) };
+                    unsafe { product.along(part / blocks, start..length.min(start + size)) };
                 });
             });
         } else if work < PARALLEL || batch >= 2 * pool::threads() {
-            in_parts(batch, Worth::of(whole, PARALLEL), false, |numbers| {
+            in_parts(batch, Worth::of(whole, PARALLEL), false, move |numbers| {
                 // SAFETY: the caller's promise.
-                numbers.for_each(|number| unsafe { self.block(number, 0..m, 0..n) })
+                numbers.for_each(|number| unsafe { product.block(number, 0..m, 0..n) })
             });
         } else {
             let stripe = stripe(m, n);
             let stripes = (length / stripe).max(1);
-            let start = |number: usize| if number == stripes { length } else { number * stripe };
+            let start = move |number: usize| if number == stripes { length } else { number * stripe };
             for number in 0..batch {
-                in_parts(stripes, Worth::of(work, 0), false, |range| {
+                in_parts(stripes, Worth::of(work, 0), false, move |range| {
                     // SAFETY: the caller's promise.
-                    unsafe { self.along(number, start(range.start)..start(range.end)) }
+                    unsafe { product.along(number, start(range.start)..start(range.end)) }
                 });
             }
         }
@@ -242,7 +244,7 @@ pub(crate) fn in_parts(count: usize, worth: Worth, back: bool, work: impl Fn(Ran
     if pool::threads() == 1 || parts <= 1 {
         return work(0..count);
     }
-    pool::share_walk(parts, back, |part| work(count * part / parts..count * (part + 1) / parts));
+    pool::share_walk(parts, back, move |part| work(count * part / parts..count * (part + 1) / parts));
 }
 
 /// How many parts of some work every thread has; with 0 it is not shared.

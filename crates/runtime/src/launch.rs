@@ -34,9 +34,9 @@ pub(crate) struct Launch {
     /// The same, if they follow each other: then their addresses lie as the kernel wants them.
     in_order: Option<Range<usize>>,
     sizes: SmallVec<[i64; 4]>,
-    /// The iterations that may be split, and into how many parts.
+    /// How many iterations may be split, and those of each part.
     extent: i64,
-    parts: usize,
+    parts: Box<[(i64, i64)]>,
     /// The size of all slots.
     bytes: usize,
     /// How many iterations of a part are done in one go on the way back, if it is walked both ways.
@@ -55,7 +55,7 @@ impl Launch {
     ) -> Launch {
         let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
         let nanoseconds = u64::from(cost).saturating_mul(extent as u64);
-        let parts = split::parts(nanoseconds, extent, pool::threads());
+        let parts = split::ranges(extent, split::parts(nanoseconds, extent, pool::threads())).collect();
         let first = slots.first().copied().unwrap_or(0);
         let in_order =
             (first..first + slots.len()).eq(slots.iter().copied()).then_some(first..first + slots.len());
@@ -73,7 +73,7 @@ impl Launch {
 
     /// Into how many parts it is split.
     pub(crate) fn parts(&self) -> usize {
-        self.parts.max(1)
+        self.parts.len()
     }
 
     /// Runs the kernel so many times on the slots with these addresses.
@@ -124,7 +124,8 @@ impl Launch {
         times: usize,
     ) -> StepResult {
         let running = Running { launch: self, buffers, calls: code.calls(), stop };
-        if self.parts == 1 {
+        let is_whole = self.parts.len() == 1;
+        if is_whole {
             // What divides itself inside is cheap on a thread of the pool only.
             if code.divides_work() && pool::threads() > 1 {
                 let running = &running;
@@ -134,13 +135,13 @@ impl Launch {
                 return running.part(0, self.extent, times);
             }
         }
-        let all =
-            || if self.parts == 1 { running.walk(0, self.extent, self.way_back()) } else { running.shared() };
+        let all = || if is_whole { running.walk(0, self.extent, self.way_back()) } else { running.shared() };
         (0..times).try_for_each(|_| stop.check().and_then(|()| all()))
     }
 }
 
 /// A launch while it runs. Made by [`Launch::run`] only, under its promise.
+#[derive(Clone, Copy)]
 struct Running<'a> {
     launch: &'a Launch,
     buffers: &'a [*mut u8],
@@ -154,16 +155,15 @@ unsafe impl Sync for Running<'_> {}
 
 impl Running<'_> {
     /// Runs all iterations, in parts that threads share.
-    fn shared(&self) -> StepResult {
-        let back = self.launch.way_back();
-        let ranges: SmallVec<[(i64, i64); 8]> =
-            split::ranges(self.launch.extent, self.launch.parts).collect();
+    fn shared(self) -> StepResult {
+        let (ranges, back) = (&self.launch.parts, self.launch.way_back());
         // The first part that failed, whoever was there first.
         let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
-        pool::share_walk(ranges.len(), back.is_some(), |part| {
+        let report = &failed;
+        pool::share_walk(ranges.len(), back.is_some(), move |part| {
             let (start, end) = ranges[part];
             if let Err(error) = self.walk(start, end, back) {
-                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut failed = report.lock().unwrap_or_else(PoisonError::into_inner);
                 if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
                     *failed = Some((part, error));
                 }

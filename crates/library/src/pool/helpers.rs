@@ -46,29 +46,34 @@ pub fn share(parts: usize, work: impl Fn(usize) + Sync) {
 }
 
 /// The same; if it goes back, every thread begins with the last of its parts.
-pub fn share_walk(parts: usize, back: bool, work: impl Fn(usize) + Sync) {
+pub fn share_walk<F: Fn(usize) + Sync>(parts: usize, back: bool, work: F) {
     let wanted = parts.saturating_sub(1).min(threads() - 1).min(MOST_TAKERS - 1);
     if wanted == 0 {
         return walk(0..parts, back, work);
     }
     let job = Job {
-        work: &work,
-        parts: Parts { count: parts, stretches: (wanted + 1).min(MOST_STRETCHES), back },
-        panicked: Mutex::new(None),
+        head: Head {
+            run: Job::<F>::run_at,
+            parts: Parts { count: parts, stretches: (wanted + 1).min(MOST_STRETCHES), back },
+            panicked: Mutex::new(None),
+            caller: OnceLock::new(),
+        },
+        work,
         taken: [const { Taken(AtomicUsize::new(0)) }; MOST_STRETCHES],
-        caller: OnceLock::new(),
     };
-    let called = Called(&job);
+    let called = Called(&job.head);
+    // It reaches all of the job.
+    let begin = ptr::from_ref(&job).cast::<Head>();
     let mut takers = 1;
     for helper in HELPERS.iter() {
-        takers += usize::from(takers <= wanted && helper.call(&job, takers));
+        takers += usize::from(takers <= wanted && helper.call(begin, takers));
     }
     job.run(0);
     // Those for whom nobody came, or came in time.
-    (takers..job.parts.stretches).for_each(|stretch| job.begin(stretch));
-    HELPERS.iter().filter_map(|helper| helper.recall(&job)).for_each(|taker| job.begin(taker));
+    (takers..job.head.parts.stretches).for_each(|stretch| job.begin(stretch));
+    HELPERS.iter().filter_map(|helper| helper.recall(&job.head)).for_each(|taker| job.begin(taker));
     drop(called);
-    let panicked = job.panicked.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let panicked = job.head.panicked.into_inner().unwrap_or_else(PoisonError::into_inner);
     if let Some(payload) = panicked {
         resume_unwind(payload);
     }
@@ -83,17 +88,26 @@ pub fn share_out<T: Send>(things: Vec<T>, work: impl Fn(T) + Sync) {
     });
 }
 
-/// A piece of work. What a helper reads to begin is in one line of the caches, and nobody writes there meanwhile.
+/// A piece of work. What a helper reads to begin is in lines of the caches that nobody writes to meanwhile, and it knows
+/// from the address of the job where they are: that they come from another core one after the other, each with the address
+/// of the next, would take as long as a small part. So the work is here, and should have in it what it needs.
 ///
 /// The first part of a stretch is its thread's without a word: a line that two threads count in goes to and fro
-/// between them, which takes as long as a small part.
+/// between them, which takes as long.
 #[repr(C, align(512))]
-struct Job<'a> {
-    work: &'a (dyn Fn(usize) + Sync),
+struct Job<F> {
+    head: Head,
+    work: F,
+    taken: [Taken; MOST_STRETCHES],
+}
+
+/// What a job begins with, whatever its work is.
+struct Head {
+    /// Takes parts of the job that begins with this, as thread number so and so.
+    run: unsafe fn(*const Head, usize),
     parts: Parts,
     /// What a helper panicked with.
     panicked: Mutex<Option<Box<dyn Any + Send>>>,
-    taken: [Taken; MOST_STRETCHES],
     /// Who has to be woken, once it sleeps.
     caller: OnceLock<Thread>,
 }
@@ -114,11 +128,22 @@ impl Taken {
     }
 }
 
-impl Job<'_> {
+impl<F: Fn(usize) + Sync> Job<F> {
+    /// [`Job::run`] of the job that begins there.
+    ///
+    /// # Safety
+    ///
+    /// It is the address of a whole job of this type, which stays there.
+    unsafe fn run_at(head: *const Head, taker: usize) {
+        // SAFETY: the caller's promise.
+        let job = unsafe { &*head.cast::<Job<F>>() };
+        job.run(taker);
+    }
+
     /// Takes parts until there are none, as thread number `taker`.
     fn run(&self, taker: usize) {
         self.begin(taker);
-        let stretches = self.parts.stretches;
+        let stretches = self.head.parts.stretches;
         for stretch in (0..stretches).map(|next| (taker + next) % stretches) {
             self.go_on(stretch);
         }
@@ -126,13 +151,13 @@ impl Job<'_> {
 
     /// Takes what is left of a stretch after its first part.
     fn go_on(&self, stretch: usize) {
-        let others = self.parts.length(stretch).saturating_sub(1);
+        let others = self.head.parts.length(stretch).saturating_sub(1);
         if others == 0 {
             // Nobody has to look at its line.
             return;
         }
         while let Some((number, is_last)) = self.taken[stretch].next(others) {
-            self.parts.of(stretch, 1 + number).into_iter().for_each(self.work);
+            self.head.parts.of(stretch, 1 + number).into_iter().for_each(&self.work);
             if is_last {
                 return;
             }
@@ -141,8 +166,8 @@ impl Job<'_> {
 
     /// Does the first part of a stretch; a thread beyond them has none.
     fn begin(&self, taker: usize) {
-        if taker < self.parts.stretches {
-            self.parts.of(taker, 0).into_iter().for_each(self.work);
+        if taker < self.head.parts.stretches {
+            self.head.parts.of(taker, 0).into_iter().for_each(&self.work);
         }
     }
 }
@@ -177,7 +202,7 @@ impl Parts {
 }
 
 /// A job that helpers are called to. Nobody leaves it before they have.
-struct Called<'a>(&'a Job<'a>);
+struct Called<'a>(&'a Head);
 
 impl Drop for Called<'_> {
     fn drop(&mut self) {
@@ -194,17 +219,17 @@ impl Drop for Called<'_> {
 struct Helper {
     /// A job, with who it is for that job in [`TAKER`] and what became of it in [`BEGUN`] and [`WAITED_FOR`]; or
     /// [`AWAKE_AND_FREE`], [`ASLEEP`].
-    mail: AtomicPtr<Job<'static>>,
+    mail: AtomicPtr<Head>,
     thread: OnceLock<Thread>,
 }
 
 /// It looks for mail.
-const AWAKE_AND_FREE: *mut Job<'static> = ptr::null_mut();
+const AWAKE_AND_FREE: *mut Head = ptr::null_mut();
 /// It has to be woken.
-const ASLEEP: *mut Job<'static> = ptr::without_provenance_mut(1);
+const ASLEEP: *mut Head = ptr::without_provenance_mut(1);
 
 /// Bits that the address of a job does not have.
-const TAGS: usize = align_of::<Job<'static>>() - 1;
+const TAGS: usize = align_of::<Job<()>>() - 1;
 /// The helper has begun: it cannot be recalled.
 const BEGUN: usize = 256;
 /// Whoever called sleeps until it ends.
@@ -230,9 +255,9 @@ impl Helper {
         Some(helper)
     }
 
-    /// Tells it to help with a job, if it is free.
-    fn call(&self, job: &Job<'_>, taker: usize) -> bool {
-        let mail = ptr::from_ref(job).cast_mut().cast::<Job<'static>>().map_addr(|address| address | taker);
+    /// Tells it to help with the job that begins there, if it is free.
+    fn call(&self, job: *const Head, taker: usize) -> bool {
+        let mail = job.cast_mut().map_addr(|address| address | taker);
         // The job is written before it is told.
         if self.changes(AWAKE_AND_FREE, mail, Ordering::Release) {
             return true;
@@ -244,32 +269,30 @@ impl Helper {
         was_asleep
     }
 
-    fn changes(&self, from: *mut Job<'static>, to: *mut Job<'static>, order: Ordering) -> bool {
+    fn changes(&self, from: *mut Head, to: *mut Head, order: Ordering) -> bool {
         self.mail.compare_exchange(from, to, order, Ordering::Relaxed).is_ok()
     }
 
     /// Takes back what it was told, if it has not begun; says who it was to be.
-    fn recall(&self, job: &Job<'_>) -> Option<usize> {
+    fn recall(&self, job: &Head) -> Option<usize> {
         let mail = self.mail_of(job).filter(|mail| mail.addr() & BEGUN == 0)?;
         self.changes(mail, AWAKE_AND_FREE, Ordering::Relaxed).then(|| mail.addr() & TAKER)
     }
 
     /// Its mail, as long as that is a job.
-    fn mail_of(&self, job: &Job<'_>) -> Option<*mut Job<'static>> {
+    fn mail_of(&self, job: &Head) -> Option<*mut Head> {
         let mail = self.mail.load(Ordering::Acquire);
         (mail.addr() & !TAGS == ptr::from_ref(job).addr()).then_some(mail)
     }
 
     /// Waits until it has left a job.
-    fn wait(&self, job: &Job<'_>) {
+    fn wait(&self, job: &Head) {
         let has_left = || self.mail_of(job).is_none();
         if looked_for(has_left) {
             return;
         }
         let caller = job.caller.get_or_init(thread::current);
-        let asks = |mail: *mut Job<'static>| {
-            self.changes(mail, mail.map_addr(|x| x | WAITED_FOR), Ordering::Release)
-        };
+        let asks = |mail: *mut Head| self.changes(mail, mail.map_addr(|x| x | WAITED_FOR), Ordering::Release);
         if self.mail_of(job).is_some_and(asks) {
             while !has_left() {
                 thread::park();
@@ -282,9 +305,14 @@ impl Helper {
     /// Waits for a job and helps.
     fn help(&self) {
         let mail = self.take();
+        let begin = mail.map_addr(|address| address & !TAGS).cast_const();
         // SAFETY: whoever sent it keeps it until it is no longer our mail, for it could not be recalled after it was taken.
-        let job = unsafe { &*mail.map_addr(|address| address & !TAGS) };
-        if let Err(payload) = catch_unwind(AssertUnwindSafe(|| job.run(mail.addr() & TAKER))) {
+        let job = unsafe { &*begin };
+        let work = || {
+            // SAFETY: the same; `share_walk` sent the address of a whole job, of the type that it wrote there.
+            unsafe { (job.run)(begin, mail.addr() & TAKER) }
+        };
+        if let Err(payload) = catch_unwind(AssertUnwindSafe(work)) {
             *job.panicked.lock().unwrap_or_else(PoisonError::into_inner) = Some(payload);
         }
         if !self.changes(mail, AWAKE_AND_FREE, Ordering::Release) {
@@ -297,7 +325,7 @@ impl Helper {
     }
 
     /// The next job, which cannot be recalled any more.
-    fn take(&self) -> *mut Job<'static> {
+    fn take(&self) -> *mut Head {
         loop {
             let mut taken = ptr::null_mut();
             let looks = || {

@@ -69,6 +69,20 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-runtime --test programs every_iteration",
     },
     Defect {
+        breaks: "every thread runs the first part of a kernel",
+        file: "crates/runtime/src/launch.rs",
+        text: "let (start, end) = ranges[part];",
+        with: "let (start, end) = ranges[part.min(0)];",
+        test: "-p tracewell-runtime --test programs every_iteration",
+    },
+    Defect {
+        breaks: "a thread keeps every block that it ever gave back",
+        file: "crates/array/src/kept.rs",
+        text: "(kept.len() == FEW).then(",
+        with: "(kept.len() > usize::MAX - FEW).then(",
+        test: "-p tracewell-array --lib kept",
+    },
+    Defect {
         breaks: "on the way back threads reach into each other's parts",
         file: "crates/library/src/pool/helpers.rs",
         text: "end - 1 - taken",
@@ -92,8 +106,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "a thread does its first part twice and leaves out its last",
         file: "crates/library/src/pool/helpers.rs",
-        text: "self.parts.of(stretch, 1 + number)",
-        with: "self.parts.of(stretch, number)",
+        text: "self.head.parts.of(stretch, 1 + number)",
+        with: "self.head.parts.of(stretch, number)",
         test: HELPERS,
     },
     Defect {
@@ -106,7 +120,7 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "the first parts of threads that cannot come are done by nobody",
         file: "crates/library/src/pool/helpers.rs",
-        text: "(takers..job.parts.stretches).for_each(",
+        text: "(takers..job.head.parts.stretches).for_each(",
         with: "(takers..takers).for_each(",
         test: HELPERS,
     },
