@@ -10,6 +10,7 @@
 use std::any::Any;
 use std::cell::Cell;
 use std::hint::spin_loop;
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
@@ -51,7 +52,7 @@ pub fn share_walk<F: Fn(usize) + Sync>(parts: usize, back: bool, work: F) {
     if wanted == 0 {
         return walk(0..parts, back, work);
     }
-    let job = Job {
+    let mut job = Job {
         head: Head {
             run: Job::<F>::run_at,
             parts: Parts { count: parts, stretches: (wanted + 1).min(MOST_STRETCHES), back },
@@ -59,8 +60,13 @@ pub fn share_walk<F: Fn(usize) + Sync>(parts: usize, back: bool, work: F) {
             caller: OnceLock::new(),
         },
         work,
-        taken: [const { Taken(AtomicUsize::new(0)) }; MOST_STRETCHES],
+        taken: [const { MaybeUninit::uninit() }; MOST_STRETCHES],
     };
+    // No more of them than there have to be: to write to all their lines would take as long as all else here.
+    let stretches = 0..job.head.parts.stretches;
+    for stretch in stretches.filter(|&stretch| job.head.parts.others(stretch) > 0) {
+        job.taken[stretch].write(Taken(AtomicUsize::new(0)));
+    }
     let called = Called(&job.head);
     // It reaches all of the job.
     let begin = ptr::from_ref(&job).cast::<Head>();
@@ -98,7 +104,8 @@ pub fn share_out<T: Send>(things: Vec<T>, work: impl Fn(T) + Sync) {
 struct Job<F> {
     head: Head,
     work: F,
-    taken: [Taken; MOST_STRETCHES],
+    /// Of stretches that have others than the first.
+    taken: [MaybeUninit<Taken>; MOST_STRETCHES],
 }
 
 /// What a job begins with, whatever its work is.
@@ -151,12 +158,13 @@ impl<F: Fn(usize) + Sync> Job<F> {
 
     /// Takes what is left of a stretch after its first part.
     fn go_on(&self, stretch: usize) {
-        let others = self.head.parts.length(stretch).saturating_sub(1);
+        let others = self.head.parts.others(stretch);
         if others == 0 {
-            // Nobody has to look at its line.
             return;
         }
-        while let Some((number, is_last)) = self.taken[stretch].next(others) {
+        // SAFETY: whoever made the job wrote it for stretches that have others.
+        let taken = unsafe { self.taken[stretch].assume_init_ref() };
+        while let Some((number, is_last)) = taken.next(others) {
             self.head.parts.of(stretch, 1 + number).into_iter().for_each(&self.work);
             if is_last {
                 return;
@@ -190,8 +198,9 @@ impl Parts {
         self.count * stretch / self.stretches
     }
 
-    fn length(self, stretch: usize) -> usize {
-        self.edge(stretch + 1) - self.edge(stretch)
+    /// How many parts a stretch has after its first.
+    fn others(self, stretch: usize) -> usize {
+        (self.edge(stretch + 1) - self.edge(stretch)).saturating_sub(1)
     }
 
     /// The part of a stretch that is taken as number `taken`.

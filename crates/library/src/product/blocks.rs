@@ -14,7 +14,7 @@ use super::pack::copy_rows;
 use super::scratch::{LEFT_BYTES, RIGHT_BYTES, Scratch};
 use super::tile::{Tile, WIDEST, most_rows, stack, width};
 use super::vector::{BYTES, Float, first};
-use super::{Operand, Output, parts};
+use super::{Operand, Output, parts, stacks};
 
 /// Length of a contraction that is done in one go.
 pub(crate) const DEPTH: usize = 512;
@@ -28,7 +28,7 @@ const COPIED_FROM: usize = 24;
 const COPIED_NEAR_FROM: usize = 40;
 const COPIED_FAR_FROM: usize = 96;
 /// Bytes of a panel that the first cache holds.
-const FIRST: usize = 1 << 15;
+pub(super) const FIRST: usize = 1 << 15;
 /// The bytes between rows of the right operand from which on they are copied all the same: so far apart, they meet in the
 /// same places of a cache. Multiples of the second do so in pairs.
 const FAR: usize = 1 << 12;
@@ -259,22 +259,6 @@ impl<T: Float> Panels<T> {
         // SAFETY: the caller's promise, for some rows and columns.
         unsafe { stack(&place, rows.len(), height, self.vectors) };
     }
-}
-
-/// Rows as stacks of tiles of about equal height, at most `most`, and how high the tiles of each are. If the first tile
-/// is apart, it is a stack by itself.
-fn stacks(
-    len: usize,
-    most: usize,
-    is_first_apart: bool,
-) -> impl Iterator<Item = (Range<usize>, usize)> + Clone {
-    let count = len.div_ceil(most).max(1);
-    let (low, higher) = (len / count, len % count);
-    let high = low + usize::from(higher > 0);
-    let first = if is_first_apart { high } else { 0 };
-    let edge = first.max(high * higher);
-    let stacks = [(0..first, high), (first..edge, high), (edge..len, low)];
-    stacks.into_iter().filter(|(rows, _)| !rows.is_empty())
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Products of matrices of floats, for processors with AVX-512.
 //!
-//! [`blocks`] walks over the operands so that what is read again is near; [`tile`] is where the arithmetic is.
+//! [`rows`] reads both operands where they lie, if they are small enough; [`blocks`] walks over larger ones so that what
+//! is read again is near. [`tile`] is where the arithmetic is.
 //!
 //! Invariant: the bits of an element depend on its row, its column and the length of the contraction only, whatever
 //! else is computed with it: they are those of one chain of fused multiply-adds that starts at zero.
@@ -9,12 +10,14 @@
 mod blocks;
 mod cache;
 mod pack;
+mod rows;
 mod scratch;
 #[cfg(test)]
 mod tests;
 mod tile;
 pub(crate) mod vector;
 
+use std::arch::asm;
 use std::ops::Range;
 
 pub(crate) use blocks::DEPTH;
@@ -106,6 +109,9 @@ pub(crate) unsafe fn product<T: Float>(
         if !adds && is_better_turned(sizes, a, b) {
             // SAFETY: the caller's promise.
             unsafe { turned(sizes, a, b, c, scratch) };
+        } else if rows::suits(sizes, a, b) {
+            // SAFETY: the caller's promise.
+            unsafe { rows::rows(sizes, a, b, c) };
         } else {
             // SAFETY: the caller's promise.
             unsafe { blocks(sizes, a, b, c, scratch) };
@@ -176,4 +182,30 @@ unsafe fn turned<T: Float>(
 fn parts(len: usize, most: usize) -> impl Iterator<Item = Range<usize>> + Clone {
     let count = len.div_ceil(most).max(1);
     (0..count).map(move |part| len * part / count..len * (part + 1) / count)
+}
+
+/// Rows as stacks of tiles of about equal height, at most `most`, and how high the tiles of each are. If the first tile
+/// is apart, it is a stack by itself.
+fn stacks(
+    len: usize,
+    most: usize,
+    is_first_apart: bool,
+) -> impl Iterator<Item = (Range<usize>, usize)> + Clone {
+    let count = len.div_ceil(most).max(1);
+    let (low, higher) = (len / count, len % count);
+    let high = low + usize::from(higher > 0);
+    let first = if is_first_apart { high } else { 0 };
+    let edge = first.max(high * higher);
+    let stacks = [(0..first, high), (first..edge, high), (edge..len, low)];
+    stacks.into_iter().filter(|(rows, _)| !rows.is_empty())
+}
+
+/// The same, of which the compiler does not know what it was. Else it would make addresses from each other in the loop,
+/// by additions that take turns from multiplications.
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "what is at the address is not touched")]
+#[inline(always)]
+fn unknown<T>(mut x: *const T) -> *const T {
+    // SAFETY: there is no instruction in it.
+    unsafe { asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags)) };
+    x
 }

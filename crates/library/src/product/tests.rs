@@ -164,12 +164,13 @@ fn all_layouts<T: Reference>() {
     }
 }
 
-/// Rows of the right operand that begin with lines of a cache are read where they lie, up to so many rows of the result,
-/// or copied.
+/// Rows of the right operand that begin with lines of a cache are read where they lie, if it is small or there are few
+/// rows of the result, or copied.
 fn whole_lines<T: Reference>() {
     let lanes = 64 / size_of::<T>();
-    for [m, n, k] in [[23, 15, 160], [30, 15, 160], [95, 15, 160], [96, 15, 160], [39, 8, 128], [40, 8, 128]]
-    {
+    let small = [[23, 15, 160], [39, 4, 64], [40, 4, 130], [40, 9, 131], [95, 15, 160]];
+    let deep = [[6, 15, 600], [23, 15, 600], [30, 15, 600], [95, 15, 600], [96, 15, 600]];
+    for [m, n, k] in small.into_iter().chain(deep) {
         let sizes = [m, n * lanes, k];
         let a = Matrix::<T>::new(Layout::Rows, [m, k], left);
         let mut b = Matrix::<T>::new(Layout::Rows, [k, sizes[1]], right);

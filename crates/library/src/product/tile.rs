@@ -5,10 +5,8 @@
 //! tile. What a tile of some depth leaves in the result, the next depth goes on with.
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
 
-use std::arch::asm;
-
 use super::vector::{Float, Mask, fetch, load, load_lanes, multiply_add, splat, store, store_lanes};
-use super::{Operand, Output};
+use super::{Operand, Output, unknown};
 
 /// Rows of the left operand that share a base address: up to three strides from it.
 const SHARE_A_BASE: usize = 4;
@@ -103,7 +101,7 @@ pub(super) unsafe fn stack<T: Float>(first: &Tile<'_, T>, rows: usize, height: u
 /// Does the same for each row of a tile. Loops of so many turns with so much in them the compiler leaves as they are,
 /// and then keeps the sums in memory.
 macro_rules! each_row {
-    ($rows:ident, |$row:ident| $body:expr) => { each_row!($rows, |$row| $body, 0 1 2 3 4 5 6 7 8 9 10 11) };
+    ($rows:ident, |$row:ident| $body:expr) => { each_row!($rows, |$row| $body, 0 1 2 3 4 5 6 7 8 9 10 11 12) };
     ($rows:ident, |$row:ident| $body:expr, $($number:literal)*) => {$(
         if $number < $rows {
             let $row: usize = $number;
@@ -111,6 +109,8 @@ macro_rules! each_row {
         }
     )*};
 }
+
+pub(super) use each_row;
 
 /// Adds the products of an element of each row of the left operand, at an address, with a row of the right one.
 macro_rules! add_products {
@@ -248,14 +248,4 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
             }
         }
     });
-}
-
-/// The same, of which the compiler does not know what it was. Else it would make addresses from each other in the loop,
-/// by additions that take turns from multiplications.
-#[allow(clippy::pointers_in_nomem_asm_block, reason = "what is at the address is not touched")]
-#[inline(always)]
-fn unknown<T>(mut x: *const T) -> *const T {
-    // SAFETY: there is no instruction in it.
-    unsafe { asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags)) };
-    x
 }
