@@ -1,5 +1,5 @@
 //! Products whose right operand is read where it lies: rows of tiles, each as wide as two vectors and as high as the
-//! registers allow.
+//! registers allow, or as wide as the right operand if that is as wide as a tile can be.
 //!
 //! What a row of tiles reads of the left operand stays in the first cache. The right operand comes from the second, of
 //! which such tiles take half of what wide ones take; so nothing has to be copied.
@@ -17,6 +17,7 @@ use super::{Operand, Output, stacks, unknown};
 /// The most rows of a tile: their sums, the vectors of a row of the right operand and an element of the left one have a
 /// register each.
 const HEIGHT: usize = 13;
+/// How many vectors wide it is.
 const WIDTH: usize = 2;
 
 /// Bytes of rows of the left operand that the first cache holds, beside what comes through it.
@@ -44,8 +45,7 @@ pub(super) fn suits<T: Float>([m, n, k]: [usize; 3], a: Operand<T>, b: Operand<T
     match m.div_ceil(HEIGHT) {
         // What is read once may lie as it will. If it is far, and wide tiles have so many rows, they read it in fewer pieces.
         1 => !lies_well || m > most_rows(WIDEST) || k * apart <= FIRST,
-        // Rows as long as a wide tile lie as copies would, and those who copy take them as they are.
-        _ if lies_well => b.row != WIDEST * T::LANES,
+        _ if lies_well => true,
         rows => rows == 2,
     }
 }
@@ -57,18 +57,20 @@ pub(super) fn suits<T: Float>([m, n, k]: [usize; 3], a: Operand<T>, b: Operand<T
 /// As for [`product`](super::product).
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn rows<T: Float>([m, n, k]: [usize; 3], a: Operand<T>, b: Operand<T>, c: Output<T>) {
+    if b.row == WIDEST * T::LANES && n == b.row {
+        for (rows, height) in stacks(m, most_rows(WIDEST), false) {
+            let (a, c, rows) = (a.part(rows.start, 0), c.part(rows.start, 0), rows.len());
+            let tiles = Tiles { a, b, c, depth: k, rows, panels: 1, last: first::<T>(T::LANES) };
+            // SAFETY: the caller's promise, for some rows.
+            unsafe { tiles.run_wide(height) };
+        }
+        return;
+    }
     let panels = n / (WIDTH * T::LANES);
     let edge = panels * WIDTH * T::LANES;
     for (rows, height) in stacks(m, HEIGHT, false) {
-        let tiles = Tiles {
-            a: a.part(rows.start, 0),
-            b,
-            c: c.part(rows.start, 0),
-            depth: k,
-            rows: rows.len(),
-            panels,
-            last: first::<T>(T::LANES),
-        };
+        let (a, c, rows) = (a.part(rows.start, 0), c.part(rows.start, 0), rows.len());
+        let tiles = Tiles { a, b, c, depth: k, rows, panels, last: first::<T>(T::LANES) };
         if panels > 0 {
             // SAFETY: the caller's promise, for some rows and columns.
             unsafe { tiles.run::<WIDTH, false>(height) };
@@ -76,7 +78,7 @@ pub(super) unsafe fn rows<T: Float>([m, n, k]: [usize; 3], a: Operand<T>, b: Ope
         let left = n - edge;
         let vectors = left.div_ceil(T::LANES);
         let last = first::<T>(left - (vectors.max(1) - 1) * T::LANES);
-        let tiles = Tiles { b: b.part(0, edge), c: tiles.c.part(0, edge), panels: 1, last, ..tiles };
+        let tiles = Tiles { b: b.part(0, edge), c: c.part(0, edge), panels: 1, last, ..tiles };
         match vectors {
             0 => {}
             // SAFETY: the caller's promise, for some rows and columns.
@@ -85,6 +87,19 @@ pub(super) unsafe fn rows<T: Float>([m, n, k]: [usize; 3], a: Operand<T>, b: Ope
             _ => unsafe { tiles.run::<WIDTH, true>(height) },
         }
     }
+}
+
+/// Calls what is made for tiles of a height.
+macro_rules! call {
+    ($self:ident $vectors:ident $is_cut:tt, $by:ident: $($height:literal)*) => {
+        match $by {
+            $(
+                // SAFETY: the caller's promise.
+                $height => unsafe { $self.each::<$height, $vectors, $is_cut>() },
+            )*
+            _ => unreachable!("a tile has as many rows as fit"),
+        }
+    };
 }
 
 /// Rows of tiles, one below the other.
@@ -107,18 +122,17 @@ impl<T: Float> Tiles<T> {
     /// As for [`each`](Self::each).
     #[target_feature(enable = "avx512f")]
     unsafe fn run<const VECTORS: usize, const IS_CUT: bool>(&self, height: usize) {
-        macro_rules! call {
-            ($($height:literal)*) => {
-                match height {
-                    $(
-                        // SAFETY: the caller's promise.
-                        $height => unsafe { self.each::<$height, VECTORS, IS_CUT>() },
-                    )*
-                    _ => unreachable!("a tile has as many rows as fit"),
-                }
-            };
-        }
-        call!(1 2 3 4 5 6 7 8 9 10 11 12 13);
+        call!(self VECTORS IS_CUT, height: 1 2 3 4 5 6 7 8 9 10 11 12 13);
+    }
+
+    /// The same of tiles that are as wide as any.
+    ///
+    /// # Safety
+    ///
+    /// As for [`each`](Self::each).
+    #[target_feature(enable = "avx512f")]
+    unsafe fn run_wide(&self, height: usize) {
+        call!(self WIDEST false, height: 1 2 3 4 5 6);
     }
 
     /// All of them, `ROWS` high and `VECTORS` wide, of which the last has some lanes only if it `IS_CUT`.
@@ -228,6 +242,22 @@ impl<T: Float> Tiles<T> {
     }
 }
 
+/// Instructions that say how the address of an element is made and when it is read: the compiler would make a pointer for
+/// each row and read the elements of several ahead, and has no registers for either.
+macro_rules! multiply_add {
+    (
+        $type:literal $word:literal $bytes:literal, $turn:ident $base:ident $address:literal $($stride:ident)?,
+        $($right:ident $sum:ident)+
+    ) => {
+        asm!(
+            concat!("vbroadcasts", $type, " {x}, ", $word, " ptr [{base} + {far}", $address, "]"),
+            $(concat!("vfmadd231p", $type, " {", stringify!($sum), "}, {x}, {", stringify!($right), "}"),)+
+            x = out(zmm_reg) _, $($sum = inout(zmm_reg) *$sum, $right = in(zmm_reg) $right,)+
+            base = in(reg) $base, $($stride = in(reg) $stride,)? far = const $turn * $bytes,
+            options(pure, readonly, nostack, preserves_flags),
+        )
+    };
+}
 /// Rows of the left operand, by few registers: else there would be an addition for each row.
 struct Left<T> {
     bases: [*const T; HEIGHT.div_ceil(SHARE_A_BASE)],
@@ -258,9 +288,7 @@ impl<T: Float> Left<T> {
         }
     }
 
-    /// Adds the products of the element of a row, so many turns on, with vectors of the right operand. By instructions
-    /// that say how the address is made and when the element is read: the compiler would make a pointer for each row and
-    /// read the elements of several ahead, and has no registers for either.
+    /// Adds the products of the element of a row, so many turns on, with vectors of the right operand.
     ///
     /// # Safety
     ///
@@ -276,51 +304,32 @@ impl<T: Float> Left<T> {
         let Left { bases, one, three } = *self;
         let base = bases[row / SHARE_A_BASE];
         macro_rules! add {
-            ($address:literal $(, $stride:ident)?) => {
-                if T::IS_WIDE {
-                    add!("d", "qword", 8, $address $(, $stride)?)
-                } else {
-                    add!("s", "dword", 4, $address $(, $stride)?)
+            ($address:literal $($stride:ident)?) => {
+                match (&right[..], &mut sums[..]) {
+                    (&[a], [to_a]) => add!($address $($stride)?, a to_a),
+                    (&[a, b], [to_a, to_b]) => add!($address $($stride)?, a to_a b to_b),
+                    (&[a, b, c, d], [to_a, to_b, to_c, to_d]) => {
+                        add!($address $($stride)?, a to_a b to_b c to_c d to_d)
+                    }
+                    _ => unreachable!("no tile is so wide"),
                 }
             };
-            ($type:literal, $word:literal, $bytes:literal, $address:literal $(, $stride:ident)?) => {
-                match (&right[..], &mut sums[..]) {
-                    (&[right], [sum]) => {
-                        // SAFETY: the caller's promise.
-                        unsafe {
-                            asm!(
-                                concat!("vbroadcasts", $type, " {x}, ", $word, " ptr [{base} + {far}", $address, "]"),
-                                concat!("vfmadd231p", $type, " {sum}, {x}, {right}"),
-                                x = out(zmm_reg) _, sum = inout(zmm_reg) *sum, right = in(zmm_reg) right,
-                                base = in(reg) base, $($stride = in(reg) $stride,)? far = const TURN * $bytes,
-                                options(pure, readonly, nostack, preserves_flags),
-                            );
-                        }
-                    }
-                    (&[first, second], [sum, other]) => {
-                        // SAFETY: the caller's promise.
-                        unsafe {
-                            asm!(
-                                concat!("vbroadcasts", $type, " {x}, ", $word, " ptr [{base} + {far}", $address, "]"),
-                                concat!("vfmadd231p", $type, " {sum}, {x}, {first}"),
-                                concat!("vfmadd231p", $type, " {other}, {x}, {second}"),
-                                x = out(zmm_reg) _, sum = inout(zmm_reg) *sum, other = inout(zmm_reg) *other,
-                                first = in(zmm_reg) first, second = in(zmm_reg) second,
-                                base = in(reg) base, $($stride = in(reg) $stride,)? far = const TURN * $bytes,
-                                options(pure, readonly, nostack, preserves_flags),
-                            );
-                        }
-                    }
-                    _ => unreachable!("a tile is not wider"),
+            ($address:literal $($stride:ident)?, $($right:ident $sum:ident)+) => {
+                if T::IS_WIDE {
+                    // SAFETY: the caller's promise.
+                    unsafe { multiply_add!("d" "qword" 8, TURN base $address $($stride)?, $($right $sum)+) }
+                } else {
+                    // SAFETY: the caller's promise.
+                    unsafe { multiply_add!("s" "dword" 4, TURN base $address $($stride)?, $($right $sum)+) }
                 }
             };
         }
         match row % SHARE_A_BASE {
             0 => add!(""),
-            1 => add!(" + {one}", one),
-            2 => add!(" + {one} * 2", one),
-            3 => add!(" + {three}", three),
-            _ => add!(" + {one} * 4", one),
+            1 => add!(" + {one}" one),
+            2 => add!(" + {one} * 2" one),
+            3 => add!(" + {three}" three),
+            _ => add!(" + {one} * 4" one),
         }
     }
 }
@@ -353,8 +362,7 @@ mod tests {
         assert_eq!([26, 27].map(|m| is_made([m, 128, 128], 128, 4)), [true, false]);
         // Less than a vector.
         assert!(!is_made([10, 15, 64], 15, 0));
-        // As wide as a wide tile; or far, and of few rows.
-        assert_eq!([13, 14].map(|m| is_made([m, 64, 64], 64, 0)), [true, false]);
+        // Far, and of few rows.
         assert_eq!([6, 7].map(|m| is_made([m, 128, 128], 128, 0)), [false, true]);
     }
 
