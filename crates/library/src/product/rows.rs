@@ -180,7 +180,7 @@ impl<T: Float> Tiles<T> {
                 for (vector, sum) in sums[row].iter_mut().enumerate() {
                     let at = c.part(row, vector * T::LANES).at;
                     // SAFETY: the caller's promise: a row of the result.
-                    *sum = unsafe { if is_whole(vector) { load(at) } else { load_lanes(self.last, at) } };
+                    *sum = unsafe { self.vector(at, is_whole(vector)) };
                 }
             });
         } else if c.is_far {
@@ -203,7 +203,7 @@ impl<T: Float> Tiles<T> {
                     let far = $turn * row + vector * T::LANES;
                     let at = at.wrapping_add(far);
                     // SAFETY: the caller's promise: a row of the right operand.
-                    *right = unsafe { if is_whole(vector) { load(at) } else { load_lanes(self.last, at) } };
+                    *right = unsafe { self.vector(at, is_whole(vector)) };
                     fetch(ahead.wrapping_add(far));
                 }
                 each_row!(ROWS, |row| {
@@ -239,6 +239,23 @@ impl<T: Float> Tiles<T> {
                 }
             }
         });
+    }
+
+    /// All lanes of a vector, or those of the last one.
+    ///
+    /// # Safety
+    ///
+    /// They may be read.
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    unsafe fn vector(&self, at: *const T, is_whole: bool) -> __m512 {
+        if is_whole {
+            // SAFETY: the caller's promise.
+            unsafe { load(at) }
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { load_lanes(self.last, at) }
+        }
     }
 }
 
