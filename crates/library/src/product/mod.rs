@@ -1,7 +1,7 @@
 //! Products of matrices of floats, for processors with AVX-512.
 //!
 //! [`rows`] reads both operands where they lie, if they are small enough; [`blocks`] walks over larger ones so that what
-//! is read again is near. [`tile`] is where the arithmetic is.
+//! is read again is near, by tiles of [`tile`]. What all tiles do with their sums is in [`sums`].
 //!
 //! Invariant: the bits of an element depend on its row, its column and the length of the contraction only, whatever
 //! else is computed with it: they are those of one chain of fused multiply-adds that starts at zero.
@@ -12,6 +12,7 @@ mod cache;
 mod pack;
 mod rows;
 mod scratch;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod tile;

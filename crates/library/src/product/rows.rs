@@ -10,7 +10,8 @@ use std::arch::x86_64::__m512;
 
 use super::blocks::FIRST;
 use super::cache::second_cache;
-use super::tile::{WIDEST, each_row, most_rows};
+use super::sums::{TURNS, begin, each_row, end};
+use super::tile::{WIDEST, most_rows};
 use super::vector::{BYTES, Float, Mask, fetch, first, load, load_lanes, splat, store, store_lanes};
 use super::{Operand, Output, stacks, unknown};
 
@@ -25,8 +26,6 @@ const NEAR: usize = 28 << 10;
 /// Bytes between rows of the right operand from which on they meet in the same places of a cache.
 const FAR: usize = 1 << 12;
 
-/// Steps of the contraction that are written out: every addition of an address takes a turn from a multiplication.
-const TURNS: usize = 4;
 /// How many times so many rows the right operand is asked for ahead.
 const AHEAD: usize = 2;
 
@@ -173,24 +172,8 @@ impl<T: Float> Tiles<T> {
         (mut at, next): (*const T, *const T),
         c: Output<T>,
     ) {
-        let mut sums = [[splat(T::ZERO); VECTORS]; ROWS];
         let is_whole = |vector: usize| !IS_CUT || vector + 1 < VECTORS;
-        if c.goes_on {
-            each_row!(ROWS, |row| {
-                for (vector, sum) in sums[row].iter_mut().enumerate() {
-                    let at = c.part(row, vector * T::LANES).at;
-                    // SAFETY: the caller's promise: a row of the result.
-                    *sum = unsafe { self.vector(at, is_whole(vector)) };
-                }
-            });
-        } else if c.is_far {
-            // What is far is asked for before it is written. To go on from it, it was read.
-            each_row!(ROWS, |row| {
-                for vector in 0..VECTORS {
-                    fetch(c.part(row, vector * T::LANES).at);
-                }
-            });
-        }
+        let mut sums = begin!(ROWS, VECTORS, c, |vector| is_whole(vector), self.last);
         let row = unknown(std::ptr::without_provenance::<T>(self.b.row)).addr();
         let mut turns = self.depth / TURNS;
         // Behind the last row comes what the next tile begins with: there may be memory that the system never gave, and to
@@ -227,18 +210,7 @@ impl<T: Float> Tiles<T> {
             left.step(1);
             at = at.wrapping_add(row);
         }
-        each_row!(ROWS, |row| {
-            for (vector, &sum) in sums[row].iter().enumerate() {
-                let at = c.part(row, vector * T::LANES).at;
-                if is_whole(vector) {
-                    // SAFETY: the caller's promise: a vector of a row of the result.
-                    unsafe { store(at, sum) };
-                } else {
-                    // SAFETY: the caller's promise: the last vector has these lanes.
-                    unsafe { store_lanes(at, self.last, sum) };
-                }
-            }
-        });
+        end!(ROWS, sums, c, |vector| is_whole(vector), self.last);
     }
 
     /// All lanes of a vector, or those of the last one.

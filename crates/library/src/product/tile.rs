@@ -5,15 +5,12 @@
 //! tile. What a tile of some depth leaves in the result, the next depth goes on with.
 #![allow(unsafe_code, reason = "operands are strided views of raw memory")]
 
+use super::sums::{TURNS, begin, each_row, end};
 use super::vector::{Float, Mask, fetch, load, load_lanes, multiply_add, splat, store, store_lanes};
 use super::{Operand, Output, unknown};
 
 /// Rows of the left operand that share a base address: up to three strides from it.
 const SHARE_A_BASE: usize = 4;
-
-/// Steps of the contraction that are written out where operands lie as they do most often: every addition of an address
-/// takes a turn from a multiplication.
-const TURNS: usize = 4;
 
 /// How far ahead the right operand is asked for: in bytes where its rows follow each other, as in a copy, else in rows.
 /// Rows behind the last one are not: if the system never gave that memory, to look for it takes as long as the products
@@ -98,20 +95,6 @@ pub(super) unsafe fn stack<T: Float>(first: &Tile<'_, T>, rows: usize, height: u
     }
 }
 
-/// Does the same for each row of a tile. Loops of so many turns with so much in them the compiler leaves as they are,
-/// and then keeps the sums in memory.
-macro_rules! each_row {
-    ($rows:ident, |$row:ident| $body:expr) => { each_row!($rows, |$row| $body, 0 1 2 3 4 5 6 7 8 9 10 11 12) };
-    ($rows:ident, |$row:ident| $body:expr, $($number:literal)*) => {$(
-        if $number < $rows {
-            let $row: usize = $number;
-            $body
-        }
-    )*};
-}
-
-pub(super) use each_row;
-
 /// Adds the products of an element of each row of the left operand, at an address, with a row of the right one.
 macro_rules! add_products {
     ($rows:ident, $sums:ident, $right:ident, |$row:ident| $at:expr) => {
@@ -153,29 +136,7 @@ unsafe fn tiles<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES:
 #[target_feature(enable = "avx512f")]
 unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: bool>(tile: &Tile<'_, T>) {
     let Tile { a, pieces, b, copy, c, depth, last } = *tile;
-    let mut sums = [[splat(T::ZERO); VECTORS]; ROWS];
-    if c.goes_on {
-        each_row!(ROWS, |row| {
-            for (vector, sum) in sums[row].iter_mut().enumerate() {
-                let at = c.part(row, vector * T::LANES).at;
-                *sum = if vector + 1 < VECTORS {
-                    // SAFETY: the caller's promise: a whole vector of a row of the result.
-                    unsafe { load(at) }
-                } else {
-                    // SAFETY: the caller's promise: the last vector has these lanes.
-                    unsafe { load_lanes(last, at) }
-                };
-            }
-        });
-    }
-    // What is far is asked for before it is written. To go on from it, it was read.
-    if c.is_far && !c.goes_on {
-        each_row!(ROWS, |row| {
-            for vector in 0..VECTORS {
-                fetch(c.part(row, vector * T::LANES).at);
-            }
-        });
-    }
+    let mut sums = begin!(ROWS, VECTORS, c, |vector| vector + 1 < VECTORS, last);
     let three = unknown(std::ptr::without_provenance::<T>(3 * a.row)).addr();
     let (mut right_row, mut copy) = (b.at, copy.unwrap_or_default());
     let element = |bases: &[*const T; 3], row: usize| {
@@ -236,16 +197,5 @@ unsafe fn sums<T: Float, const ROWS: usize, const VECTORS: usize, const COPIES: 
             }
         }
     }
-    each_row!(ROWS, |row| {
-        for (vector, &sum) in sums[row].iter().enumerate() {
-            let at = c.part(row, vector * T::LANES).at;
-            if vector + 1 < VECTORS {
-                // SAFETY: the caller's promise: a whole vector of a row of the result.
-                unsafe { store(at, sum) };
-            } else {
-                // SAFETY: the caller's promise: the last vector has these lanes.
-                unsafe { store_lanes(at, last, sum) };
-            }
-        }
-    });
+    end!(ROWS, sums, c, |vector| vector + 1 < VECTORS, last);
 }
