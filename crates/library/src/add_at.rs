@@ -11,11 +11,14 @@ use tracewell_array::DType;
 use tracewell_kernel::{AddAt, LibraryCall};
 
 #[cfg(target_arch = "x86_64")]
-use crate::lanes;
+use crate::lanes::{self, Lane};
 use crate::pool;
 
-/// Updates that are looked at before those of a part are added: what is known of them stays in the fastest cache.
-const AT_ONCE: usize = 1 << 10;
+/// Updates that are looked at before those of a part are added: what is kept of them stays in the fastest cache, through
+/// which the array goes too.
+const AT_ONCE: usize = 1 << 9;
+/// Room for them and for the end of a vector of which no element is kept.
+const ROOM: usize = AT_ONCE + 16;
 /// Updates from which on threads share the array.
 const MANY: usize = 1 << 14;
 /// Parts of an array, at most: each of them takes as much time as looking at all updates does.
@@ -111,7 +114,11 @@ fn add<T: Addend, I: Place>(rule: Rule, updates: (&[T], &[I]), first: usize, par
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,bmi2,popcnt")]
 fn add_by_vectors<T: Addend, I: Place>(rule: Rule, updates: (&[T], &[I]), first: usize, part: &mut [T]) {
-    add_some(rule, updates, first, part, |places, numbers, len| keep_by_vectors(places, numbers, len));
+    add_some(rule, updates, first, part, |places, updates, values, len| match size_of::<T>() {
+        4 => keep_by_vectors::<u32>(places, bits(updates), bits_mut(values), len),
+        8 => keep_by_vectors::<u64>(places, bits(updates), bits_mut(values), len),
+        _ => keep(places, updates, values, len),
+    });
 }
 
 #[inline(always)]
@@ -120,74 +127,87 @@ fn add_some<T: Addend, I: Place>(
     (updates, indices): (&[T], &[I]),
     first: usize,
     part: &mut [T],
-    keep: impl Fn(&mut [u32], &mut [u32; AT_ONCE], u32) -> usize,
+    keep: impl Fn(&mut [u32; ROOM], &[T], &mut [T], u32) -> usize,
 ) {
-    let (mut places, mut numbers) = ([0u32; AT_ONCE], [0u32; AT_ONCE]);
+    let (mut places, mut values) = ([0u32; ROOM], [T::default(); ROOM]);
+    let (len, is_whole) = (part.len() as u32, part.len() == rule.len);
     for (updates, indices) in updates.chunks(AT_ONCE).zip(indices.chunks(AT_ONCE)) {
-        let places = &mut places[..indices.len()];
         for (place, &index) in places.iter_mut().zip(indices) {
             *place = index.place(rule).wrapping_sub(first as u32);
         }
         // Without threads, and with indices that are all inside, there is nothing to leave out.
-        let len = part.len() as u32;
-        if places.iter().fold(true, |all, &place| all & (place < len)) {
-            for (&place, &update) in places.iter().zip(updates) {
-                let element = &mut part[place as usize];
-                *element = element.plus(update);
-            }
-            continue;
-        }
-        let count = keep(places, &mut numbers, len);
-        for (&place, &number) in places[..count].iter().zip(&numbers) {
-            let element = &mut part[place as usize];
-            *element = element.plus(updates[number as usize]);
+        let places_of_all = &places[..indices.len()];
+        if is_whole && places_of_all.iter().fold(true, |all, &place| all & (place < len)) {
+            add_each(part, places_of_all, updates);
+        } else {
+            let count = keep(&mut places, updates, &mut values, len);
+            add_each(part, &places[..count], &values[..count]);
         }
     }
 }
 
-/// Moves the places below a length to the front, in order, and says how many there are and which numbers they had.
+/// Adds values to the elements at places.
 #[inline(always)]
-fn keep(places: &mut [u32], numbers: &mut [u32; AT_ONCE], len: u32) -> usize {
+fn add_each<T: Addend>(part: &mut [T], places: &[u32], values: &[T]) {
+    for (&place, &value) in places.iter().zip(values) {
+        let element = &mut part[place as usize];
+        *element = element.plus(value);
+    }
+}
+
+/// Moves the places below a length to the front, in order, takes the updates that belong there and says how many there
+/// are.
+#[inline(always)]
+fn keep<T: Addend>(places: &mut [u32; ROOM], updates: &[T], values: &mut [T], len: u32) -> usize {
     let mut count = 0;
-    for at in 0..places.len() {
+    for (at, &update) in updates.iter().enumerate() {
         let place = places[at];
-        places[count] = place;
-        numbers[count] = at as u32;
+        (places[count], values[count]) = (place, update);
         // A number and not a branch, which could not be foretold.
         count += usize::from(place < len);
     }
     count
 }
 
-/// The numbers of places.
-#[cfg(target_arch = "x86_64")]
-static NUMBERS: [u32; AT_ONCE] = {
-    let (mut numbers, mut at) = ([0; AT_ONCE], 0);
-    while at < AT_ONCE {
-        numbers[at] = at as u32;
-        at += 1;
-    }
-    numbers
-};
-
-/// As [`keep`].
+/// As [`keep`], of updates that are only moved.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,bmi2,popcnt")]
-fn keep_by_vectors(places: &mut [u32], numbers: &mut [u32; AT_ONCE], len: u32) -> usize {
+fn keep_by_vectors<L: Lane>(places: &mut [u32; ROOM], updates: &[L], values: &mut [L], len: u32) -> usize {
     use lanes::x86::{is_less, load, only, splat, store};
 
-    const COUNT: usize = <u32 as lanes::Lane>::COUNT;
     let mut count = 0;
-    for at in (0..places.len()).step_by(COUNT) {
+    for at in (0..updates.len()).step_by(<u32 as Lane>::COUNT) {
         // What a last vector lacks is larger than any length.
-        let place = load(&places[at..]);
+        let place = load(&places[at..updates.len()]);
         let is_kept = is_less::<u32>(place, splat(len));
-        // Nothing that was not loaded yet is written: no more are kept than were looked at.
-        store(&mut places[count..], only::<u32>(is_kept, place));
-        store(&mut numbers[count..], only::<u32>(is_kept, load(&NUMBERS[at..])));
-        count += is_kept.count_ones() as usize;
+        // Whole vectors, which take less time. Nothing that was not loaded yet is written: no more are kept than were
+        // looked at.
+        store(&mut places[count..][..<u32 as Lane>::COUNT], only::<u32>(is_kept, place));
+        // As many updates as places are one vector or two.
+        for half in (0..<u32 as Lane>::COUNT).step_by(L::COUNT) {
+            let is_kept = is_kept >> half & (u16::MAX >> (16 - L::COUNT));
+            let update = load(&updates[updates.len().min(at + half)..]);
+            store(&mut values[count..][..L::COUNT], only::<L>(is_kept, update));
+            count += is_kept.count_ones() as usize;
+        }
     }
     count
+}
+
+/// What elements are in memory.
+#[cfg(target_arch = "x86_64")]
+fn bits<T: Addend, L: Lane>(of: &[T]) -> &[L] {
+    assert!(size_of::<T>() == size_of::<L>() && align_of::<T>() >= align_of::<L>());
+    // SAFETY: as many elements of the same size, which may have any bits.
+    unsafe { slice::from_raw_parts(of.as_ptr().cast(), of.len()) }
+}
+
+/// As [`bits`].
+#[cfg(target_arch = "x86_64")]
+fn bits_mut<T: Addend, L: Lane>(of: &mut [T]) -> &mut [L] {
+    assert!(size_of::<T>() == size_of::<L>() && align_of::<T>() >= align_of::<L>());
+    // SAFETY: as above; what can be added may have any bits too.
+    unsafe { slice::from_raw_parts_mut(of.as_mut_ptr().cast(), of.len()) }
 }
 
 /// What can be added.
@@ -243,30 +263,42 @@ places! { i32 as i32, i64 as i64, u32 as u32, u8 as u32, }
 mod tests {
     use super::*;
 
-    type Keep = fn(&mut [u32], &mut [u32; AT_ONCE], u32) -> usize;
-
     /// Any number of places, any number of which are kept.
+    fn stay_in_order<T: Addend + PartialEq + std::fmt::Debug>(
+        update: fn(usize) -> T,
+        keep: fn(&mut [u32; ROOM], &[T], &mut [T], u32) -> usize,
+    ) {
+        for count in [0, 1, 7, 8, 9, 15, 16, 17, 500, AT_ONCE] {
+            for len in [0, 1, 500, 1 << 20, OUTSIDE] {
+                let mut places = [0; ROOM];
+                for (i, place) in places[..count].iter_mut().enumerate() {
+                    *place = (i as u32).wrapping_mul(0x9E37_79B9) >> (i % 32);
+                }
+                let updates: Vec<T> = (0..count).map(update).collect();
+                let is_kept = |place: &u32| *place < len;
+                let expected: Vec<u32> = places[..count].iter().copied().filter(is_kept).collect();
+                let expected_updates = updates.iter().zip(&places).filter(|(_, place)| is_kept(place));
+                let expected_updates: Vec<T> = expected_updates.map(|(&update, _)| update).collect();
+                let mut values = [T::default(); ROOM];
+                let found = keep(&mut places, &updates, &mut values, len);
+                assert_eq!((&places[..found], &values[..found]), (&expected[..], &expected_updates[..]));
+            }
+        }
+    }
+
     #[test]
     fn those_that_are_kept_stay_in_order() {
-        for count in [0, 1, 15, 16, 17, 1000, AT_ONCE] {
-            for len in [0, 1, 500, 1 << 20, OUTSIDE] {
-                let all: Vec<u32> =
-                    (0..count as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> (i % 32)).collect();
-                let kept = |i: &usize| all[*i] < len;
-                let expected: Vec<usize> = (0..count).filter(kept).collect();
-                let found = |keep: Keep| {
-                    let (mut places, mut numbers) = (all.clone(), [0; AT_ONCE]);
-                    let found = keep(&mut places, &mut numbers, len);
-                    assert!(expected.iter().map(|&i| all[i]).eq(places[..found].iter().copied()));
-                    assert!(expected.iter().map(|&i| i as u32).eq(numbers[..found].iter().copied()));
-                };
-                found(keep);
-                #[cfg(target_arch = "x86_64")]
-                if lanes::is_able() {
-                    // SAFETY: the processor has what the function is compiled for.
-                    found(|places, numbers, len| unsafe { keep_by_vectors(places, numbers, len) });
-                }
-            }
+        stay_in_order(|i| i as f32, keep);
+        stay_in_order(|i| i as u8, keep);
+        #[cfg(target_arch = "x86_64")]
+        if lanes::is_able() {
+            // SAFETY: the processor has what the function is compiled for.
+            stay_in_order(|i| i as u32, |p, u, v, len| unsafe { keep_by_vectors(p, u, v, len) });
+            // SAFETY: the same.
+            stay_in_order(
+                |i| i as i64,
+                |p, u, v, len| unsafe { keep_by_vectors::<u64>(p, bits(u), bits_mut(v), len) },
+            );
         }
     }
 

@@ -111,4 +111,18 @@ pub(super) const DEFECTS: &[Defect] = &[
         with: "*place = index.place(rule).wrapping_sub(first.min(0) as u32);",
         test: "-p tracewell-library --lib add_at",
     },
+    Defect {
+        breaks: "of updates of 8 bytes the second vector is kept as the first",
+        file: "crates/library/src/add_at.rs",
+        text: "is_kept >> half & (",
+        with: "is_kept & (",
+        test: "-p tracewell-library --lib add_at",
+    },
+    Defect {
+        breaks: "updates of a part of an array are added as if all belonged to it",
+        file: "crates/library/src/add_at.rs",
+        text: "add_each(part, &places[..count], &values[..count]);",
+        with: "add_each(part, &places[..count], updates);",
+        test: "-p tracewell-library --lib add_at",
+    },
 ];
