@@ -257,6 +257,33 @@ fn rows_go_through_a_scan_in_bands() {
     close(&du, &sums[1], "by the other matrix");
 }
 
+/// Turns that carry nothing go in bands too, each with the bits that it has alone.
+#[test]
+fn turns_that_carry_nothing_go_in_bands() {
+    let wave = |shape: &[usize], step: f64| {
+        let of = |i: usize| ((i as f64 * step).sin() * 0.3) as f32;
+        Array::from((0..shape.iter().product()).map(of).collect::<Vec<f32>>()).reshape(shape)
+    };
+    let (w, xs) = (wave(&[64, 80], 0.7), wave(&[12, 96, 64], 0.37));
+    let one = |w: &Array, x: &Array| {
+        let h = x.dot(w).tanh();
+        (h.dot(&w.t()) * x, h.sum_axes(&[0]))
+    };
+    for reverse in [false, true] {
+        let options = ScanOptions { reverse, ..ScanOptions::default() };
+        let all = jit(move |(w, xs): &(Array, Array)| scan_with((), xs, options, |(), x| ((), one(w, x))).1);
+        let program = all.lower(&(w.clone(), xs.clone())).unwrap().program().to_string();
+        assert!(program.contains("each %0 < 6 {"), "six bands of two turns:\n{program}");
+        let (made, sums) = all.call(&(w.clone(), xs.clone()));
+        for k in 0..12 {
+            let (one_made, one_sums) =
+                jit(move |(w, x): &(Array, Array)| one(w, x)).call(&(w.clone(), xs.slice(s![k])));
+            assert_eq!(numbers(&made.slice(s![k])), numbers(&one_made));
+            assert_eq!(numbers(&sums.slice(s![k])), numbers(&one_sums));
+        }
+    }
+}
+
 #[test]
 fn structs_are_carried() {
     let fall = |x: &Array| {

@@ -198,6 +198,26 @@ fn callbacks_in_loops() {
     assert_eq!(jit(f).call(&Array::from([0.0f32])).to_string(), "[3.]");
 }
 
+/// Threads do not share turns that carry nothing but have effects, however long they take.
+#[test]
+fn turns_with_effects_keep_their_order() {
+    static SEEN: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+    fn record(i: &Array) -> Array {
+        SEEN.lock().unwrap().push(i.item());
+        i.clone()
+    }
+    let f = |xs: &Array| {
+        let numbers = Array::from((0..12).collect::<Vec<i32>>());
+        let turn = |(): &(), (i, x): &(Array, Array)| {
+            ((), x.dot(x).sum() + ordered_callback(&Array::zeros([], I32), record, i))
+        };
+        scan((), &(numbers, xs.clone()), turn).1
+    };
+    let made = jit(f).call(&Array::ones([12, 128, 128], F32));
+    assert_eq!(made.slice(s![3]).item::<f32>(), 2_097_155.0);
+    assert_eq!(*SEEN.lock().unwrap(), (0..12).collect::<Vec<i32>>());
+}
+
 #[test]
 fn endless_loops_are_stopped() {
     let f = jit(|x: &Array| -> Result<Array> {

@@ -55,7 +55,7 @@ pub struct Options {
     pub donated: Vec<bool>,
     /// Whether equations share kernels. Without, each is a kernel of its own: for finding what broke a result.
     pub fusion: bool,
-    /// When scans are cut into bands of rows that threads share; `None` if never, as inside of control flow.
+    /// When scans are cut into bands that threads share; `None` if never, as inside of control flow.
     pub bands: Option<Bands>,
 }
 

@@ -20,6 +20,7 @@ pub mod math;
 mod op;
 mod order;
 mod program;
+mod reread;
 pub mod scalar;
 mod sort;
 pub mod steps;

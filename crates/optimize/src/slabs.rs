@@ -17,22 +17,24 @@ use tracewell_kernel::{Conv, ReduceOrder, steps};
 struct Limits {
     /// Bytes that a convolution and its image take together, from which on it is worth it.
     large: usize,
-    /// Bytes that they may take of a slab: what a second cache holds beside kernels.
+    /// Bytes that they may take of a slab: of several slabs, one for each thread, what one may take that all share.
     slab: usize,
-    /// Multiplications of a slab that are enough for threads to share.
+    /// Multiplications of a slab that are many beside a turn of a loop, where threads take some slabs each.
     work: usize,
+    /// Those that are enough for threads to share, where they take one slab together.
+    shared: usize,
     /// How many times smaller the result is.
     shrinks: usize,
 }
 
 /// Takes batches of images a slab at a time where that saves memory.
 pub fn slabs(graph: &Graph) -> Graph {
-    cut(graph, Limits { large: 4 << 20, slab: 3 << 19, work: 1 << 24, shrinks: 16 })
+    cut(graph, Limits { large: 4 << 20, slab: 3 << 17, work: 1 << 22, shared: 1 << 24, shrinks: 16 })
 }
 
 /// The same for batches of any size, one image at a time: makes small tests.
 pub fn slabs_of_one(graph: &Graph) -> Graph {
-    cut(graph, Limits { large: 0, slab: 0, work: 0, shrinks: 0 })
+    cut(graph, Limits { large: 0, slab: 0, work: 0, shared: 0, shrinks: 0 })
 }
 
 fn cut(graph: &Graph, limits: Limits) -> Graph {
@@ -184,7 +186,10 @@ impl<'g> Region<'g> {
         let part = |all: usize, slab: usize| (all as u128 * slab as u128 / self.batch as u128) as usize;
         let fits = |slab: usize| slab == 1 || part(most, slab) <= limits.slab;
         let slab = even.filter(|&slab| fits(slab) && self.keeps_order(slab)).max()?;
-        (part(work, slab) >= limits.work).then_some(slab)
+        // Large ones, and as many as do not come out even, are taken one after the other.
+        let has_own = part(most, slab) <= limits.slab && (self.batch / slab).is_multiple_of(2);
+        let least = if has_own { limits.work } else { limits.shared };
+        (part(work, slab) >= least).then_some(slab)
     }
 
     /// Whether what is summed has the same order in slabs of a size.
@@ -438,7 +443,7 @@ mod tests {
         %3: f32[32,64] = reduce_sum[axes=[1,2]] %2
         return %3";
         let cut = |images: usize| {
-            let limits = Limits { large: 0, slab: images * 32 * 32 * 64 * 4, work: 0, shrinks: 0 };
+            let limits = Limits { large: 0, slab: images * 32 * 32 * 64 * 4, work: 0, shared: 0, shrinks: 0 };
             let cut = super::cut(&graph(head, lines), limits);
             cut.equations.iter().find_map(|equation| match &equation.prim {
                 Prim::Scan(scan) => Some(32 / scan.length),
@@ -455,7 +460,7 @@ mod tests {
         assert_eq!(slabs_of_one(&whole), whole);
     }
 
-    /// What lies between is 3.2 and 6.4 MB for all images, 1.2 MB for four of them.
+    /// What lies between is 3.2 and 6.4 MB for all images, 0.3 MB for one of them.
     #[test]
     fn a_slab_fits_a_cache() {
         let head = "(%0: f32[32,28,28,32], %1: f32[3,3,32,64]) -> (f32[32,64])";
@@ -472,7 +477,25 @@ mod tests {
                 _ => None,
             })
             .collect();
-        assert_eq!(lengths, [8]);
+        assert_eq!(lengths, [32]);
+    }
+
+    /// Of 31 images, each of which is less work than threads share.
+    #[test]
+    fn small_slabs_come_out_even() {
+        let cut = |images: usize, work: usize| {
+            let head = format!("(%0: f32[{images},8,8,16], %1: f32[1,1,16,16]) -> (f32[{images},16])");
+            let lines = format!(
+                "%2: f32[{images},8,8,16] = conv[strides=[1,1], low=[0,0], high=[0,0], dilation=[1,1], window_dilation=[1,1], groups=1] %0, %1
+                %3: f32[{images},16] = reduce_sum[axes=[1,2]] %2
+                return %3"
+            );
+            let graph = graph(&head, &lines);
+            // An image is 4 KiB, and 16,384 multiplications.
+            let limits = Limits { large: 0, slab: 1 << 12, work, shared: 1 << 15, shrinks: 0 };
+            super::cut(&graph, limits) != graph
+        };
+        assert_eq!([cut(31, 0), cut(32, 1 << 14), cut(32, (1 << 14) + 1)], [false, true, false]);
     }
 
     #[test]

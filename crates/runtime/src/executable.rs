@@ -256,7 +256,14 @@ impl Executable {
             Step::Launch { kernel, slots: ids, sizes, cost } => {
                 let bytes = ids.iter().map(|id| self.bytes(*id)).sum();
                 let slots = slots(ids).into();
-                Action::Launch(Launch::new(*kernel, &self.kernels[*kernel], slots, sizes, *cost, bytes))
+                // Under guard what is read is where the guard is.
+                let made = |slot: usize| match self.program.slots[slot].role {
+                    _ if self.guard => None,
+                    Role::Output { .. } | Role::Temp { .. } => Some(self.bytes(SlotId(slot as u32))),
+                    Role::Input(_) | Role::Constant(_) => None,
+                };
+                let code = &self.kernels[*kernel];
+                Action::Launch(Launch::new(*kernel, code, slots, (sizes, *cost), bytes, made))
             }
         }
     }

@@ -14,6 +14,7 @@ use tracewell_kernel::LibraryCall;
 use crate::cache::CompiledKernel;
 use crate::error::{RunError, StepResult};
 use crate::library::Context;
+use crate::reread::{Copies, Turn};
 use crate::split;
 use crate::stop::{STOPPED, Stop};
 use tracewell_library::{pool, walk};
@@ -41,21 +42,27 @@ pub(crate) struct Launch {
     bytes: usize,
     /// How many iterations of a part are done in one go on the way back, if it is walked both ways.
     stage: Option<i64>,
+    /// What threads have copies of.
+    copies: Copies,
 }
 
 impl Launch {
-    /// `cost` is the estimate for one iteration, in nanoseconds; `bytes` the size of all slots.
+    /// `cost` is the estimate for one iteration, in nanoseconds; `bytes` the size of all slots. Of a slot `made` says how
+    /// many bytes it has if the program makes it.
     pub(crate) fn new(
         kernel: usize,
         code: &CompiledKernel,
         slots: SmallVec<[usize; 8]>,
-        sizes: &[i64],
-        cost: u32,
+        (sizes, cost): (&[i64], u32),
         bytes: usize,
+        made: impl Fn(usize) -> Option<usize>,
     ) -> Launch {
         let extent = code.kernel().parallel_extent().map_or(0, |extent| extent.get(sizes).max(0));
         let nanoseconds = u64::from(cost).saturating_mul(extent as u64);
-        let parts = split::ranges(extent, split::parts(nanoseconds, extent, pool::threads())).collect();
+        let parts: Box<[(i64, i64)]> =
+            split::ranges(extent, split::parts(nanoseconds, extent, pool::threads())).collect();
+        let copies =
+            if parts.len() > 1 { Copies::new(code, &slots, nanoseconds, made) } else { Copies::default() };
         let first = slots.first().copied().unwrap_or(0);
         let in_order =
             (first..first + slots.len()).eq(slots.iter().copied()).then_some(first..first + slots.len());
@@ -63,7 +70,7 @@ impl Launch {
         let is_walked = code.calls().is_empty() && walk::is_long(bytes);
         let stage = is_walked.then(|| split::stage(bytes, extent, cost)).filter(|stage| *stage < extent);
         let (entry, sizes) = (code.entry(), sizes.into());
-        Launch { kernel, entry, slots, in_order, sizes, extent, parts, bytes, stage }
+        Launch { kernel, entry, slots, in_order, sizes, extent, parts, bytes, stage, copies }
     }
 
     /// The iterations of one go, if this run goes back.
@@ -157,12 +164,13 @@ impl Running<'_> {
     /// Runs all iterations, in parts that threads share.
     fn shared(self) -> StepResult {
         let (ranges, back) = (&self.launch.parts, self.launch.way_back());
+        let turn = self.launch.copies.turn();
         // The first part that failed, whoever was there first.
         let failed: Mutex<Option<(usize, Box<RunError>)>> = Mutex::new(None);
         let report = &failed;
         pool::share_walk(ranges.len(), back.is_some(), move |part| {
             let (start, end) = ranges[part];
-            if let Err(error) = self.walk(start, end, back) {
+            if let Err(error) = self.near(turn, |near| near.walk(start, end, back)) {
                 let mut failed = report.lock().unwrap_or_else(PoisonError::into_inner);
                 if failed.as_ref().is_none_or(|(earlier, _)| part < *earlier) {
                     *failed = Some((part, error));
@@ -171,6 +179,15 @@ impl Running<'_> {
         });
         let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
         failed.map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// Does something on this thread's copies of what is read again, if it has any in this turn.
+    fn near(self, turn: Option<Turn>, work: impl FnOnce(Running<'_>) -> StepResult) -> StepResult {
+        let Some(turn) = turn else { return work(self) };
+        // SAFETY: `Launch::run` was promised that these are the buffers of the launch, which writes to none of the
+        // parameters that are copied.
+        let buffers = unsafe { self.launch.copies.near(turn, self.buffers) };
+        work(Running { buffers: &buffers, ..self })
     }
 
     /// Runs iterations `start..end` of the outermost `each`, or the last ones first, so many in one go.

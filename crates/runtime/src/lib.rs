@@ -12,6 +12,7 @@ mod executable;
 mod launch;
 mod library;
 mod memory;
+mod reread;
 mod split;
 mod stop;
 

@@ -358,3 +358,46 @@ fn a_program_that_breaks_a_rule_is_refused() {
     let error = Executable::new(program, vec![(DType::F32, [100].into())]).expect_err("out of bounds");
     assert!(error.to_string().starts_with("the program does not verify:\n"), "{error}");
 }
+
+/// What all iterations of a launch read again, each thread reads in a copy of its own: of this run.
+#[test]
+fn copies_of_threads_are_of_the_run() {
+    let text = "program @again {
+        $0: f32[8001] = input 0
+        $1: f32[8001] = temp at 0
+        $2: f32[4200] = temp at 32064
+        $3: f32[64] = output
+        arena 48896
+        kernel @more(b0: f32, b1: mut f32) sizes 1 {
+          each %0 < s0 {
+            %1: f32 = load b0[%0]
+            %2: f32 = add %1, %1
+            store b1[%0], %2
+          }
+        }
+        kernel @rows(b0: f32, b1: f32, b2: f32, b3: mut f32) sizes 2 {
+          each %0 < s0 {
+            %1: f32 = load b2[%0]
+            %2: f32 = reduce max over %3 < s1 {
+              %4: f32 = load b0[%3 + 3801]
+              %5: f32 = load b1[%3]
+              %6: f32 = sub %4, %5
+              %7: f32 = mul %6, %1
+              yield %7
+            }
+            store b3[%0], %2
+          }
+        }
+        launch @more($0, $1) sizes 8001 cost 1
+        launch @more($1, $2) sizes 4200 cost 1
+        launch @rows($1, $2, $0, $3) sizes 64, 4200 cost 10000
+        return $3
+    }";
+    let (program, executable) = (program(text), executable(text));
+    for seed in 1..6 {
+        let x = Tensor::from_fn([8001], |i| ((i * 7919 * seed) % 1013) as f32 - 500.0);
+        let expected = eval_program(&program, std::slice::from_ref(&x)).expect("it verified");
+        let found = executable.run(&mut [Input::Lent(&x)]).expect("it runs");
+        assert_eq!(found.as_slice(), expected);
+    }
+}

@@ -25,7 +25,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "contraction is about products and sums, and enters what is called, computed again or linear",
     ),
     ("crates/optimize/src/control/", "what control flow runs, and with which operands, is its own"),
-    ("crates/fuse/src/link/bands.rs", "what goes through a `scan` by rows is cut into bands"),
+    ("crates/fuse/src/link/bands.rs", "what goes through a `scan` by rows or turns is cut into bands"),
     ("crates/fuse/src/link/control.rs", "each kind of control flow is other loops"),
     ("crates/optimize/src/fold.rs", "what was computed is a `constant`"),
     (

@@ -10,7 +10,7 @@ use tracewell_graph::prim::{Each, Scan, Switch, While};
 use tracewell_graph::{ArrayType, Control, Graph};
 use tracewell_kernel::{Comparison, Kernel, KernelBuilder, Op, Program, Role, Size, Step, Value};
 
-use super::bands::Banded;
+use super::bands::{Banded, Cut};
 use super::body::Linker;
 use super::place::{Place, copy};
 use super::{Given, SMALL};
@@ -94,15 +94,16 @@ pub(crate) fn write(
     (linker.b.finish(name), tensors, u32::try_from(cost).unwrap_or(u32::MAX).max(1))
 }
 
-/// The band that is written, of a scan in bands.
+/// The rows that are written, of a scan in bands of rows.
 struct Band<'a> {
     number: Value,
     count: usize,
-    /// As [`Banded::cut`].
+    /// As [`Cut::Rows`] has it.
     cut: &'a [bool],
 }
 
 /// An operand where a kernel finds it.
+#[derive(Clone)]
 enum Input {
     Array(Place),
     Literal(Literal, usize),
@@ -223,9 +224,26 @@ impl Linker {
         let mut b = std::mem::take(&mut self.b);
         let mut cost = 0;
         b.each(Size::Const(banded.count as i64), |b, number| {
-            let band = Band { number, count: banded.count, cut: &banded.cut };
+            let (scan, count) = (&banded.scan, banded.count);
             self.with(b, |linker| {
-                cost = linker.scan(&banded.scan, program, operands, results, Some(&band));
+                cost = match &banded.cut {
+                    Cut::Rows(cut) => {
+                        let band = Band { number, count, cut };
+                        linker.scan(scan, program, operands, results, Some(&band))
+                    }
+                    Cut::Turns => {
+                        let of_band = |input: &Input| match input {
+                            Input::Array(place) => Input::Array(place.part(number, count)),
+                            Input::Literal(literal, len) => Input::Literal(*literal, len / count),
+                        };
+                        let (whole, elements) = operands.split_at(scan.consts);
+                        let operands: Vec<Input> =
+                            whole.iter().cloned().chain(elements.iter().map(of_band)).collect();
+                        let results: Vec<Place> =
+                            results.iter().map(|place| place.part(number, count)).collect();
+                        linker.scan(scan, program, &operands, &results, None)
+                    }
+                };
             });
         });
         self.b = b;

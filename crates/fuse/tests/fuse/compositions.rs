@@ -97,6 +97,8 @@ pub(crate) fn all() -> Vec<(&'static str, Graph)> {
         ("recurrent numbers", recurrent_numbers()),
         ("counted rows", counted_rows(false)),
         ("counted rows and their number", counted_rows(true)),
+        ("turns that carry nothing", free_turns(false)),
+        ("turns that carry nothing, backwards", free_turns(true)),
     ]
 }
 
@@ -535,4 +537,21 @@ pub(crate) fn counted_rows(is_result: bool) -> Graph {
         vec![next, m.op(Mul {}, &[&sum, x])]
     });
     if is_result { m.finish(&[&found[0], &found[1]]) } else { m.finish(&[&found[1]]) }
+}
+
+/// Turns that carry nothing: products between which no stack has room, and numbers that are the same everywhere.
+pub(crate) fn free_turns(reverse: bool) -> Graph {
+    let mut m = Make::new();
+    let (u, v, xs) = (m.input(&[2600, 2]), m.input(&[2, 2600]), m.input(&[6, 2, 2600]));
+    let same = Atom::fill(&ArrayType::new(DType::F32, &[6, 2]), 0.75);
+    let found = scan_of(&mut m, [&[&u, &v], &[], &[&xs, &same]], reverse, |m, of| {
+        let [u, v, x, same] = of else { unreachable!("two, none and two") };
+        let less = m.op(Mul {}, &[x, x]);
+        let narrow = m.op(DotGeneral::matmul(), &[&less, u]);
+        let same = m.broadcast(same, &[2, 2], &[1]);
+        let narrow = m.op(Mul {}, &[&narrow, &same]);
+        let wide = m.op(DotGeneral::matmul(), &[&narrow, v]);
+        vec![m.op(Max {}, &[&wide, &less]), narrow]
+    });
+    m.finish(&[&found[0], &found[1]])
 }

@@ -28,7 +28,7 @@ pub(crate) fn agree(name: &str, graph: &Graph) {
         graph.input_types().iter().enumerate().map(|(i, ty)| sample(ty, i as u64 + 1)).collect();
     let expected = eval(graph, &inputs).unwrap_or_else(|error| panic!("{name}: {error}"));
     // As narrow as bands can be.
-    let bands = Bands { rows: 1, turn: 1, all: 0, most: 8 };
+    let bands = Bands { rows: 1, turn: 1, all: 0, most: 8, bytes: usize::MAX };
     let default = Options::default().bands;
     for (fusion, donated, bands) in
         [(true, true, &default), (true, false, &Some(bands)), (false, true, &default)]

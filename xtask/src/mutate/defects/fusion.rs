@@ -5,6 +5,7 @@ use super::Defect;
 const FUSE: &str = "-p tracewell-fuse --lib --tests";
 const HELPERS: &str = "-p tracewell-library --lib pool";
 const ROWS: &str = "-p tracewell-graph --lib rows";
+const COPIES: &str = "-p tracewell-runtime --test programs copies_of_threads";
 const SLABS: &str = "-p tracewell-optimize --lib slabs";
 const OPTIMIZE: &str = "-p tracewell-optimize --lib";
 const RANDOM: &str = "-p tests --test differential random_graphs_agree_part_1";
@@ -207,6 +208,55 @@ pub(super) const DEFECTS: &[Defect] = &[
         text: "find(|&count| rows.is_multiple_of(count))?",
         with: "next()?",
         test: FUSE,
+    },
+    Defect {
+        breaks: "an odd number of small slabs is taken one after the other",
+        file: "crates/optimize/src/slabs.rs",
+        text: " && (self.batch / slab).is_multiple_of(2)",
+        with: "",
+        test: SLABS,
+    },
+    Defect {
+        breaks: "every band of turns reads the elements of the first",
+        file: "crates/fuse/src/link/control.rs",
+        text: "Input::Array(place) => Input::Array(place.part(number, count)),",
+        with: "Input::Array(place) => Input::Array(Place { len: place.len / count, ..place.clone() }),",
+        test: FUSE,
+    },
+    Defect {
+        breaks: "turns with effects are shared out",
+        file: "crates/fuse/src/link/bands.rs",
+        text: "if scan.body.has_effect() {",
+        with: "if false {",
+        test: "-p tests --test face turns_with_effects",
+    },
+    Defect {
+        breaks: "bands of turns take any amount of memory",
+        file: "crates/fuse/src/link/bands.rs",
+        text: ".min(limits.bytes / largest.max(1))",
+        with: ".min(largest)",
+        test: FUSE,
+    },
+    Defect {
+        breaks: "a thread reads its copy of an earlier run",
+        file: "crates/runtime/src/reread.rs",
+        text: "let is_new = mem::replace(of, turn.0) != turn.0;",
+        with: "let is_new = mem::replace(of, turn.0) == 0;",
+        test: COPIES,
+    },
+    Defect {
+        breaks: "copies of a thread lie over each other",
+        file: "crates/runtime/src/reread.rs",
+        text: "rest.split_at_mut(bytes.div_ceil(size_of::<Line>()))",
+        with: "rest.split_at_mut(bytes / (2 * size_of::<Line>()))",
+        test: COPIES,
+    },
+    Defect {
+        breaks: "threads have copies of what they write",
+        file: "crates/kernel/src/reread.rs",
+        text: "found[param].again && !found[param].otherwise",
+        with: "found[param].again",
+        test: "-p tracewell-kernel --lib reread",
     },
     Defect {
         breaks: "what is read outside of a slab is made inside only",
