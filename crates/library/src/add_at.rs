@@ -81,7 +81,7 @@ fn parts<T: Addend, I: Place>(
 ) {
     let count = if updates.len() < MANY { 1 } else { pool::threads().min(PARTS) };
     let size = array.len().div_ceil(count).max(1);
-    let rule = Rule { from_back: rule.from_back, drop: rule.drop, len: array.len() };
+    let rule = Rule::new(rule, array.len());
     let part = |(number, (to, from)): (usize, (&mut [MaybeUninit<T>], &[T]))| {
         add(rule, (updates, indices), number * size, to.write_copy_of_slice(from));
     };
@@ -92,12 +92,22 @@ fn parts<T: Addend, I: Place>(
     }
 }
 
-/// What an index means in an array of a length.
+/// What an index means in an array of a length, in numbers that need no questions.
 #[derive(Clone, Copy)]
 struct Rule {
-    from_back: bool,
-    drop: bool,
     len: usize,
+    /// Added to one that is negative.
+    back: i64,
+    /// The least and greatest place, beyond which it is the nearest: elements, or what is beside them.
+    least: i64,
+    greatest: i64,
+}
+
+impl Rule {
+    fn new(rule: AddAt, len: usize) -> Rule {
+        let (back, beside) = (i64::from(rule.from_back), i64::from(rule.drop));
+        Rule { len, back: back * len as i64, least: -beside, greatest: len as i64 - 1 + beside }
+    }
 }
 
 /// Adds those of all updates that belong to a part of the array, whose first element has this place.
@@ -176,9 +186,10 @@ fn keep_by_vectors<L: Lane>(places: &mut [u32; ROOM], updates: &[L], values: &mu
     use lanes::x86::{is_less, load, only, splat, store};
 
     let mut count = 0;
+    // What a last vector lacks is beyond any part.
+    places[updates.len()..][..<u32 as Lane>::COUNT].fill(u32::MAX);
     for at in (0..updates.len()).step_by(<u32 as Lane>::COUNT) {
-        // What a last vector lacks is larger than any length.
-        let place = load(&places[at..updates.len()]);
+        let place = load(&places[at..][..<u32 as Lane>::COUNT]);
         let is_kept = is_less::<u32>(place, splat(len));
         // Whole vectors, which take less time. Nothing that was not loaded yet is written: no more are kept than were
         // looked at.
@@ -186,7 +197,9 @@ fn keep_by_vectors<L: Lane>(places: &mut [u32; ROOM], updates: &[L], values: &mu
         // As many updates as places are one vector or two.
         for half in (0..<u32 as Lane>::COUNT).step_by(L::COUNT) {
             let is_kept = is_kept >> half & (u16::MAX >> (16 - L::COUNT));
-            let update = load(&updates[updates.len().min(at + half)..]);
+            let from = &updates[updates.len().min(at + half)..];
+            // Of whole vectors nobody asks which lanes there are.
+            let update = load(from.get(..L::COUNT).unwrap_or(from));
             store(&mut values[count..][..L::COUNT], only::<L>(is_kept, update));
             count += is_kept.count_ones() as usize;
         }
@@ -235,29 +248,32 @@ addends! {
 
 /// What can be an index.
 trait Place: Copy + Send + Sync {
-    /// Which element it means: [`OUTSIDE`] if it is left out.
+    /// Which element it means. One that is left out is, from the first element of any part on, beyond the part, for arrays
+    /// have fewer than 2³¹ elements.
     fn place(self, rule: Rule) -> u32;
 }
 
-/// More than arrays have, also after the place of any element was subtracted: they have fewer than 2³¹.
-const OUTSIDE: u32 = u32::MAX;
-
 macro_rules! places {
-    ($($Type:ty as $Wide:ty,)*) => {$(
+    ($($Type:ty as $Wide:ty, $least:expr;)*) => {$(
         impl Place for $Type {
             fn place(self, rule: Rule) -> u32 {
                 #[allow(unused_comparisons, reason = "some have no sign")]
                 let is_negative = self < 0;
-                let (asked, len) = (self as $Wide, rule.len as $Wide);
-                let asked = if rule.from_back & is_negative { asked.wrapping_add(len) } else { asked };
-                let moved = asked.clamp(0, len - 1);
-                if rule.drop & (moved != asked) { OUTSIDE } else { moved as u32 }
+                let back = if is_negative { rule.back as $Wide } else { 0 };
+                let moved = (self as $Wide).wrapping_add(back);
+                let least: fn(Rule) -> i64 = $least;
+                moved.max(least(rule) as $Wide).min(rule.greatest as $Wide) as u32
             }
         }
     )*};
 }
 // A length fits all of these.
-places! { i32 as i32, i64 as i64, u32 as u32, u8 as u32, }
+places! {
+    i32 as i32, |rule| rule.least;
+    i64 as i64, |rule| rule.least;
+    u32 as u32, |_| 0;
+    u8 as u32, |_| 0;
+}
 
 #[cfg(test)]
 mod tests {
@@ -269,7 +285,7 @@ mod tests {
         keep: fn(&mut [u32; ROOM], &[T], &mut [T], u32) -> usize,
     ) {
         for count in [0, 1, 7, 8, 9, 15, 16, 17, 500, AT_ONCE] {
-            for len in [0, 1, 500, 1 << 20, OUTSIDE] {
+            for len in [0, 1, 500, 1 << 20, u32::MAX] {
                 let mut places = [0; ROOM];
                 for (i, place) in places[..count].iter_mut().enumerate() {
                     *place = (i as u32).wrapping_mul(0x9E37_79B9) >> (i % 32);
@@ -309,7 +325,8 @@ mod tests {
         let indices: Vec<i32> = (0..5000).map(|i| (i * 7919) % 1300 - 150).collect();
         let updates: Vec<f32> = (0..5000).map(|i| 1.0 / (i as f32 + 0.3)).collect();
         for (from_back, drop) in [(false, false), (false, true), (true, false), (true, true)] {
-            let (asked, rule) = (AddAt { from_back, drop }, Rule { from_back, drop, len });
+            let asked = AddAt { from_back, drop };
+            let rule = Rule::new(asked, len);
             let mut expected = vec![1.0; len];
             for (&index, update) in indices.iter().zip(&updates) {
                 if let Some(place) = asked.place(index.into(), len) {
