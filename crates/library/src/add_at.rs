@@ -5,6 +5,7 @@
 #![allow(unsafe_code, reason = "operands are addresses in a program")]
 
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::slice;
 
 use tracewell_array::DType;
@@ -17,8 +18,11 @@ use crate::pool;
 /// Updates that are looked at before those of a part are added: what is kept of them stays in the fastest cache, through
 /// which the array goes too.
 const AT_ONCE: usize = 1 << 9;
-/// Room for them and for the end of a vector of which no element is kept.
-const ROOM: usize = AT_ONCE + 16;
+/// As many are looked at together, and half of them of those before are added between: adding waits for the elements, and
+/// looking does not.
+const BLOCK: usize = 16;
+/// Room for those that are kept and for the end of a block of which none is.
+const ROOM: usize = AT_ONCE + BLOCK;
 /// Updates from which on threads share the array.
 const MANY: usize = 1 << 14;
 /// Parts of an array, at most: each of them takes as much time as looking at all updates does.
@@ -124,11 +128,33 @@ fn add<T: Addend, I: Place>(rule: Rule, updates: (&[T], &[I]), first: usize, par
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,bmi2,popcnt")]
 fn add_by_vectors<T: Addend, I: Place>(rule: Rule, updates: (&[T], &[I]), first: usize, part: &mut [T]) {
-    add_some(rule, updates, first, part, |places, updates, values, len| match size_of::<T>() {
-        4 => keep_by_vectors::<u32>(places, bits(updates), bits_mut(values), len),
-        8 => keep_by_vectors::<u64>(places, bits(updates), bits_mut(values), len),
-        _ => keep(places, updates, values, len),
+    add_some(rule, updates, first, part, |kept, places, updates, len| {
+        let Kept { places: to, values, count } = kept;
+        match size_of::<T>() {
+            4 => *count = keep_by_vectors::<u32>((to, bits_mut(values), *count), places, bits(updates), len),
+            8 => *count = keep_by_vectors::<u64>((to, bits_mut(values), *count), places, bits(updates), len),
+            _ => keep(kept, places, updates, len),
+        }
     });
+}
+
+/// Updates that belong to a part, in order: where they go, and what is added there.
+struct Kept<T> {
+    places: [u32; ROOM],
+    values: [T; ROOM],
+    count: usize,
+}
+
+impl<T: Addend> Kept<T> {
+    fn new() -> Kept<T> {
+        Kept { places: [0; ROOM], values: [T::default(); ROOM], count: 0 }
+    }
+
+    /// Adds those from one number to another.
+    #[inline(always)]
+    fn add(&self, part: &mut [T], which: Range<usize>) {
+        add_each(part, &self.places[which.clone()], &self.values[which]);
+    }
 }
 
 #[inline(always)]
@@ -137,23 +163,51 @@ fn add_some<T: Addend, I: Place>(
     (updates, indices): (&[T], &[I]),
     first: usize,
     part: &mut [T],
-    keep: impl Fn(&mut [u32; ROOM], &[T], &mut [T], u32) -> usize,
+    keep: impl Fn(&mut Kept<T>, &[u32; BLOCK], &[T], u32),
 ) {
-    let (mut places, mut values) = ([0u32; ROOM], [T::default(); ROOM]);
+    let place = |index: I| index.place(rule).wrapping_sub(first as u32);
     let (len, is_whole) = (part.len() as u32, part.len() == rule.len);
+    // Those that are kept now, and those that were before and are not all added yet.
+    let (mut new, mut old) = (&mut Kept::new(), &mut Kept::new());
+    let mut places = [0u32; AT_ONCE];
     for (updates, indices) in updates.chunks(AT_ONCE).zip(indices.chunks(AT_ONCE)) {
-        for (place, &index) in places.iter_mut().zip(indices) {
-            *place = index.place(rule).wrapping_sub(first as u32);
-        }
         // Without threads, and with indices that are all inside, there is nothing to leave out.
-        let places_of_all = &places[..indices.len()];
-        if is_whole && places_of_all.iter().fold(true, |all, &place| all & (place < len)) {
-            add_each(part, places_of_all, updates);
-        } else {
-            let count = keep(&mut places, updates, &mut values, len);
-            add_each(part, &places[..count], &values[..count]);
+        if is_whole {
+            let places = &mut places[..indices.len()];
+            places.iter_mut().zip(indices).for_each(|(to, &index)| *to = place(index));
+            if places.iter().fold(true, |all, &place| all & (place < len)) {
+                old.add(part, 0..old.count);
+                old.count = 0;
+                add_each(part, places, updates);
+                continue;
+            }
         }
+        let mut added = 0;
+        let mut look = |places: &[u32; BLOCK], updates: &[T]| {
+            keep(new, places, updates, len);
+            if added + BLOCK / 2 <= old.count {
+                old.add(part, added..added + BLOCK / 2);
+                added += BLOCK / 2;
+            }
+        };
+        let (blocks, rest) = indices.as_chunks::<BLOCK>();
+        let (updates, last) = updates.split_at(blocks.len() * BLOCK);
+        for (indices, updates) in blocks.iter().zip(updates.chunks_exact(BLOCK)) {
+            let mut places = [0; BLOCK];
+            places.iter_mut().zip(indices).for_each(|(to, &index)| *to = place(index));
+            look(&places, updates);
+        }
+        if !rest.is_empty() {
+            // What lacks is beyond any part.
+            let mut places = [u32::MAX; BLOCK];
+            places.iter_mut().zip(rest).for_each(|(to, &index)| *to = place(index));
+            look(&places, last);
+        }
+        old.add(part, added..old.count);
+        old.count = 0;
+        (new, old) = (old, new);
     }
+    old.add(part, 0..old.count);
 }
 
 /// Adds values to the elements at places.
@@ -165,44 +219,40 @@ fn add_each<T: Addend>(part: &mut [T], places: &[u32], values: &[T]) {
     }
 }
 
-/// Moves the places below a length to the front, in order, takes the updates that belong there and says how many there
-/// are.
+/// Keeps the updates whose places are below a length, in order.
 #[inline(always)]
-fn keep<T: Addend>(places: &mut [u32; ROOM], updates: &[T], values: &mut [T], len: u32) -> usize {
-    let mut count = 0;
-    for (at, &update) in updates.iter().enumerate() {
-        let place = places[at];
-        (places[count], values[count]) = (place, update);
+fn keep<T: Addend>(kept: &mut Kept<T>, places: &[u32; BLOCK], updates: &[T], len: u32) {
+    for (&place, &update) in places.iter().zip(updates) {
+        (kept.places[kept.count], kept.values[kept.count]) = (place, update);
         // A number and not a branch, which could not be foretold.
-        count += usize::from(place < len);
+        kept.count += usize::from(place < len);
     }
-    count
 }
 
-/// As [`keep`], of updates that are only moved.
+/// As [`keep`], of updates that are only moved, behind so many that were kept before. Says how many there are now.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,bmi2,popcnt")]
-fn keep_by_vectors<L: Lane>(places: &mut [u32; ROOM], updates: &[L], values: &mut [L], len: u32) -> usize {
+fn keep_by_vectors<L: Lane>(
+    (to, values, count): (&mut [u32; ROOM], &mut [L], usize),
+    places: &[u32; BLOCK],
+    updates: &[L],
+    len: u32,
+) -> usize {
     use lanes::x86::{is_less, load, only, splat, store};
 
-    let mut count = 0;
-    // What a last vector lacks is beyond any part.
-    places[updates.len()..][..<u32 as Lane>::COUNT].fill(u32::MAX);
-    for at in (0..updates.len()).step_by(<u32 as Lane>::COUNT) {
-        let place = load(&places[at..][..<u32 as Lane>::COUNT]);
-        let is_kept = is_less::<u32>(place, splat(len));
-        // Whole vectors, which take less time. Nothing that was not loaded yet is written: no more are kept than were
-        // looked at.
-        store(&mut places[count..][..<u32 as Lane>::COUNT], only::<u32>(is_kept, place));
-        // As many updates as places are one vector or two.
-        for half in (0..<u32 as Lane>::COUNT).step_by(L::COUNT) {
-            let is_kept = is_kept >> half & (u16::MAX >> (16 - L::COUNT));
-            let from = &updates[updates.len().min(at + half)..];
-            // Of whole vectors nobody asks which lanes there are.
-            let update = load(from.get(..L::COUNT).unwrap_or(from));
-            store(&mut values[count..][..L::COUNT], only::<L>(is_kept, update));
-            count += is_kept.count_ones() as usize;
-        }
+    let place = load(places);
+    let is_kept = is_less::<u32>(place, splat(len));
+    // Whole vectors, which take less time.
+    store(&mut to[count..][..BLOCK], only::<u32>(is_kept, place));
+    let mut count = count;
+    // As many updates as places are one vector or two.
+    for half in (0..BLOCK).step_by(L::COUNT) {
+        let is_kept = is_kept >> half & (u16::MAX >> (16 - L::COUNT));
+        let from = &updates[updates.len().min(half)..];
+        // Of whole vectors nobody asks which lanes there are.
+        let update = load(from.get(..L::COUNT).unwrap_or(from));
+        store(&mut values[count..][..L::COUNT], only::<L>(is_kept, update));
+        count += is_kept.count_ones() as usize;
     }
     count
 }
@@ -282,22 +332,23 @@ mod tests {
     /// Any number of places, any number of which are kept.
     fn stay_in_order<T: Addend + PartialEq + std::fmt::Debug>(
         update: fn(usize) -> T,
-        keep: fn(&mut [u32; ROOM], &[T], &mut [T], u32) -> usize,
+        keep: fn(&mut Kept<T>, &[u32; BLOCK], &[T], u32),
     ) {
         for count in [0, 1, 7, 8, 9, 15, 16, 17, 500, AT_ONCE] {
             for len in [0, 1, 500, 1 << 20, u32::MAX] {
-                let mut places = [0; ROOM];
-                for (i, place) in places[..count].iter_mut().enumerate() {
-                    *place = (i as u32).wrapping_mul(0x9E37_79B9) >> (i % 32);
-                }
+                let place = |i: usize| (i as u32).wrapping_mul(0x9E37_79B9) >> (i % 32);
+                let places: Vec<u32> = (0..count).map(place).collect();
                 let updates: Vec<T> = (0..count).map(update).collect();
-                let is_kept = |place: &u32| *place < len;
-                let expected: Vec<u32> = places[..count].iter().copied().filter(is_kept).collect();
-                let expected_updates = updates.iter().zip(&places).filter(|(_, place)| is_kept(place));
-                let expected_updates: Vec<T> = expected_updates.map(|(&update, _)| update).collect();
-                let mut values = [T::default(); ROOM];
-                let found = keep(&mut places, &updates, &mut values, len);
-                assert_eq!((&places[..found], &values[..found]), (&expected[..], &expected_updates[..]));
+                let mut kept = Kept::new();
+                for (places, updates) in places.chunks(BLOCK).zip(updates.chunks(BLOCK)) {
+                    let mut block = [u32::MAX; BLOCK];
+                    block[..places.len()].copy_from_slice(places);
+                    keep(&mut kept, &block, updates, len);
+                }
+                let expected = places.iter().zip(&updates).filter(|(place, _)| **place < len);
+                let (places, values): (Vec<u32>, Vec<T>) = expected.map(|(&p, &u)| (p, u)).unzip();
+                let found = kept.count;
+                assert_eq!((&kept.places[..found], &kept.values[..found]), (&places[..], &values[..]));
             }
         }
     }
@@ -308,37 +359,51 @@ mod tests {
         stay_in_order(|i| i as u8, keep);
         #[cfg(target_arch = "x86_64")]
         if lanes::is_able() {
-            // SAFETY: the processor has what the function is compiled for.
-            stay_in_order(|i| i as u32, |p, u, v, len| unsafe { keep_by_vectors(p, u, v, len) });
-            // SAFETY: the same.
+            stay_in_order(
+                |i| i as u32,
+                |kept, places, updates, len| {
+                    let to = (&mut kept.places, kept.values.as_mut_slice(), kept.count);
+                    // SAFETY: the processor has what the function is compiled for.
+                    kept.count = unsafe { keep_by_vectors(to, places, updates, len) };
+                },
+            );
             stay_in_order(
                 |i| i as i64,
-                |p, u, v, len| unsafe { keep_by_vectors::<u64>(p, bits(u), bits_mut(v), len) },
+                |kept, places, updates, len| {
+                    let to = (&mut kept.places, bits_mut(&mut kept.values), kept.count);
+                    // SAFETY: the same.
+                    kept.count = unsafe { keep_by_vectors::<u64>(to, places, bits(updates), len) };
+                },
             );
         }
     }
 
-    /// Parts of any number give what one does.
+    /// Parts of any number give what one does, whether some or all of the indices that are looked at together are inside.
     #[test]
     fn parts_are_what_the_whole_is() {
         let len = 1000;
-        let indices: Vec<i32> = (0..5000).map(|i| (i * 7919) % 1300 - 150).collect();
         let updates: Vec<f32> = (0..5000).map(|i| 1.0 / (i as f32 + 0.3)).collect();
-        for (from_back, drop) in [(false, false), (false, true), (true, false), (true, true)] {
-            let asked = AddAt { from_back, drop };
-            let rule = Rule::new(asked, len);
-            let mut expected = vec![1.0; len];
-            for (&index, update) in indices.iter().zip(&updates) {
-                if let Some(place) = asked.place(index.into(), len) {
-                    expected[place] += update;
+        fn some(i: i32) -> i32 {
+            (i * 7919) % 1300 - 150
+        }
+        for index in [some, |i| if i / AT_ONCE as i32 % 3 == 0 { some(i) } else { i % 300 }] {
+            let indices: Vec<i32> = (0..5000).map(index).collect();
+            for (from_back, drop) in [(false, false), (false, true), (true, false), (true, true)] {
+                let asked = AddAt { from_back, drop };
+                let rule = Rule::new(asked, len);
+                let mut expected = vec![1.0; len];
+                for (&index, update) in indices.iter().zip(&updates) {
+                    if let Some(place) = asked.place(index.into(), len) {
+                        expected[place] += update;
+                    }
                 }
-            }
-            for size in [len, 999, 300, 7] {
-                let mut found = vec![1.0; len];
-                for (number, part) in found.chunks_mut(size).enumerate() {
-                    add(rule, (&updates, &indices), number * size, part);
+                for size in [len, 999, 300, 7] {
+                    let mut found = vec![1.0; len];
+                    for (number, part) in found.chunks_mut(size).enumerate() {
+                        add(rule, (&updates, &indices), number * size, part);
+                    }
+                    assert_eq!(found, expected, "{from_back} {drop} in parts of {size}");
                 }
-                assert_eq!(found, expected, "{from_back} {drop} in parts of {size}");
             }
         }
     }

@@ -1,8 +1,9 @@
 //! Running programs: code memory, threads, caches, and calls of the library and of users' functions.
 //!
 //! An [`Executable`] is a program whose kernels are machine code. Reading order: `code` puts machine code into
-//! memory, `cache` keeps one copy of each kernel, `executable` runs the steps of a program, `launch` runs one
-//! kernel on one or several threads, `copy` an array, `library` makes the calls of a program, `stop` ends a run early.
+//! memory, `cache` keeps one copy of each kernel, `executable` runs the steps of a program, `launch` runs one kernel
+//! on one or several threads, which have copies of their own by `reread`, `copy` an array, `library` makes the calls
+//! of a program, `stop` ends a run early.
 
 mod cache;
 mod code;

@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::mem;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
@@ -15,8 +16,9 @@ use crate::cache::CompiledKernel;
 use crate::copy::copy;
 use crate::launch::Addresses;
 
-/// Less is in the first cache of every core as soon as it was read once; more would take the second cache for itself.
-const BYTES: std::ops::RangeInclusive<usize> = 16 << 10..=256 << 10;
+/// Less is in the first cache of every core as soon as it was read once; more, together, would take the second cache for
+/// itself.
+const BYTES: RangeInclusive<usize> = 16 << 10..=256 << 10;
 /// Nanoseconds that a launch takes on one thread for each byte that is copied, at least: copying is nothing beside it.
 const WORTH: u64 = 4;
 
@@ -54,10 +56,15 @@ impl Copies {
         }
         let kernel = code.kernel();
         let is_written = |slot: usize| slots.iter().zip(&kernel.params).any(|(&s, p)| s == slot && p.written);
+        let mut room = *BYTES.end();
         let found = kernel.reread().into_iter().filter_map(|param| {
-            let bytes = made(slots[param]).filter(|bytes| BYTES.contains(bytes))?;
+            let bytes = made(slots[param]).filter(|&bytes| bytes >= *BYTES.start() && bytes <= room)?;
             let is_worth_it = nanoseconds >= WORTH * bytes as u64;
-            (is_worth_it && !is_written(slots[param])).then_some((param, bytes))
+            let is_chosen = is_worth_it && !is_written(slots[param]);
+            is_chosen.then(|| {
+                room -= bytes;
+                (param, bytes)
+            })
         });
         Copies(found.collect())
     }

@@ -107,8 +107,8 @@ pub(super) const DEFECTS: &[Defect] = &[
     Defect {
         breaks: "each part of an array takes the updates of the first",
         file: "crates/library/src/add_at.rs",
-        text: "*place = index.place(rule).wrapping_sub(first as u32);",
-        with: "*place = index.place(rule).wrapping_sub(first.min(0) as u32);",
+        text: "index.place(rule).wrapping_sub(first as u32)",
+        with: "index.place(rule).wrapping_sub(first.min(0) as u32)",
         test: "-p tracewell-library --lib add_at",
     },
     Defect {
@@ -119,10 +119,24 @@ pub(super) const DEFECTS: &[Defect] = &[
         test: "-p tracewell-library --lib add_at",
     },
     Defect {
-        breaks: "updates of a part of an array are added as if all belonged to it",
+        breaks: "of the updates of a part those that came first are added at the places of all",
         file: "crates/library/src/add_at.rs",
-        text: "add_each(part, &places[..count], &values[..count]);",
-        with: "add_each(part, &places[..count], updates);",
+        text: "add_each(part, &self.places[which.clone()], &self.values[which]);",
+        with: "add_each(part, &self.places[which.clone()], &self.values[..which.len()]);",
+        test: "-p tracewell-library --lib add_at",
+    },
+    Defect {
+        breaks: "updates that were kept are added after later ones",
+        file: "crates/library/src/add_at.rs",
+        text: "                old.add(part, 0..old.count);\n                old.count = 0;\n",
+        with: "",
+        test: "-p tracewell-library --lib add_at",
+    },
+    Defect {
+        breaks: "updates that were added between are added once more",
+        file: "crates/library/src/add_at.rs",
+        text: "added += BLOCK / 2;",
+        with: "added += BLOCK / 4;",
         test: "-p tracewell-library --lib add_at",
     },
 ];
