@@ -543,7 +543,7 @@ pub(crate) fn counted_rows(is_result: bool) -> Graph {
 pub(crate) fn free_turns(reverse: bool) -> Graph {
     let mut m = Make::new();
     let (u, v, xs) = (m.input(&[2600, 2]), m.input(&[2, 2600]), m.input(&[6, 2, 2600]));
-    let same = Atom::fill(&ArrayType::new(DType::F32, &[6, 2]), 0.75);
+    let same = Atom::fill(&ArrayType::new(DType::F32, [6, 2]), 0.75);
     let found = scan_of(&mut m, [&[&u, &v], &[], &[&xs, &same]], reverse, |m, of| {
         let [u, v, x, same] = of else { unreachable!("two, none and two") };
         let less = m.op(Mul {}, &[x, x]);
